@@ -1,0 +1,26 @@
+package deps
+
+import (
+	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/prometheus/client_golang/prometheus/testutil"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/rogpeppe/go-internal/txtar"
+	_ "github.com/spf13/cobra"
+	_ "golang.org/x/net/http2"
+	_ "golang.org/x/net/websocket"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/tools/txtar"
+	_ "google.golang.org/grpc"
+	_ "google.golang.org/grpc/health/grpc_health_v1"
+	_ "k8s.io/client-go/informers"
+	_ "k8s.io/client-go/kubernetes"
+	_ "k8s.io/client-go/kubernetes/fake"
+	_ "k8s.io/client-go/metadata"
+	_ "k8s.io/client-go/tools/clientcmd"
+	_ "k8s.io/klog/v2"
+	_ "sigs.k8s.io/yaml"
+	_ "go.uber.org/goleak"
+	_ "github.com/gorilla/websocket"
+)

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"net/netip"
+	"time"
+)
+
+// CatchAll is the name of the host that answers for every host name that no other host covers.
+const CatchAll = "_"
+
+// Model is everything that a data plane has to know.
+type Model struct {
+	// Settings are the cluster-wide settings of the admin.
+	Settings Settings
+	// Hosts are sorted by name and unique; the catch-all host is always among them.
+	Hosts []*Host
+	// Backends are sorted by ID and unique. Every BackendID that a route names is here, also one without endpoints.
+	Backends []*Backend
+	// Certificates are sorted by ID and unique.
+	Certificates []*Certificate
+	// ServerNames says which certificates answer for which TLS server name; sorted by name and unique.
+	ServerNames []ServerName
+	// DefaultCertificates answer when no server name matches, at most one per key type. Empty: the data plane uses a
+	// self-signed one of its own.
+	DefaultCertificates []CertificateID
+	// DefaultBackend answers what no route matches. Zero: the built-in page, 404.
+	DefaultBackend BackendID
+	// Problems are all that was refused or shadowed; sorted by object, field, reason.
+	Problems []Problem
+}
+
+// Host is one virtual host.
+type Host struct {
+	// Name is a lower-case DNS name, "*." and a DNS name for one leading label of any text, or CatchAll.
+	Name string
+	// Matches are in the order in which they are tried; see [Match]. Unique by kind and path.
+	Matches []Match
+}
+
+// MatchKind says how the path of a Match is compared with the path of a request.
+type MatchKind uint8
+
+// The kinds of path match. The numbers are their rank among matches of one host that is not in regex mode.
+const (
+	// Exact matches the path itself and beats every Prefix.
+	Exact MatchKind = iota
+	// Prefix matches every request path that begins with the text; the text always ends in "/". The longest wins.
+	Prefix
+	// Regex matches what the PCRE finds at the start of the path, whatever the case. The first in order wins. A host has
+	// either Regex matches alone or none.
+	Regex
+)
+
+// Match binds a path to a route. An Ingress path of type Prefix "/foo" gives two matches with one route: Exact "/foo" and
+// Prefix "/foo/".
+type Match struct {
+	Kind  MatchKind
+	Path  string // decoded; for Regex the expression without the leading anchor
+	Route *Route
+	// Slash is set for a path that is not served but answered by a redirect (301) to the same path and "/".
+	Slash bool
+}
+
+// Route says what happens to the requests of one path.
+type Route struct {
+	// Owner is the object that declared the route, Field the place in it.
+	Owner Ref
+	Field string
+	// Path is the path as its owner wrote it.
+	Path string
+	// Backend is zero when the model's default backend answers.
+	Backend BackendID
+	// Canaries are tried in order; the first that takes the request wins, else Backend has it.
+	Canaries []Canary
+	// Closed, when not empty, is the reason why every request is answered with 503: a control on this route could not
+	// be built as written.
+	Closed string
+	// Policy is what is done to the requests and responses on their way.
+	Policy Policy
+}
+
+// Policy is the effect of annotations, and of the settings they default to, on one route.
+type Policy struct {
+	Protocol Protocol
+	// BodyLimit is the largest request body in bytes; 0 means no limit.
+	BodyLimit int64
+	Timeouts  Timeouts
+	// Rewrite replaces the path sent to the backend; nil leaves it.
+	Rewrite *Rewrite
+	// Host is the Host header sent to the backend; empty leaves the client's.
+	Host string
+	// HTTPSRedirect sends plain-HTTP requests to HTTPS.
+	HTTPSRedirect bool
+	// KeepTrailingSlash leaves the last "/" of the URI in that redirect.
+	KeepTrailingSlash bool
+}
+
+// Protocol is what a backend speaks.
+type Protocol uint8
+
+// The protocols towards backends.
+const (
+	HTTP Protocol = iota
+	HTTPS
+	GRPC
+	GRPCS
+)
+
+// Timeouts bound the wait for a backend, each in whole seconds or more; none is zero.
+type Timeouts struct {
+	Connect time.Duration // to establish a connection
+	Send    time.Duration // between two writes
+	Read    time.Duration // between two reads
+}
+
+// Rewrite replaces what Pattern finds first in the decoded path, whatever its case, by Target, in which $1 to $9 stand for
+// the groups of Pattern.
+type Rewrite struct {
+	Pattern string
+	Target  string
+}
+
+// Canary sends a share of a route's requests to another backend. Header, cookie and weight decide in that order.
+type Canary struct {
+	Owner   Ref
+	Backend BackendID
+	// Header names a request header; "" none. Without HeaderValue and HeaderPattern the value "always" takes
+	// the request and "never" refuses it. HeaderValue takes exactly that value. HeaderPattern is a case-sensitive PCRE.
+	Header        string
+	HeaderValue   string
+	HeaderPattern string
+	// Cookie names a cookie that takes the request by "always" and refuses it by "never"; "" none.
+	Cookie string
+	// Weight of WeightTotal requests are taken by chance.
+	Weight      int
+	WeightTotal int
+}
+
+// BackendID names a port of a Service as an Ingress writes it: two spellings of one port are two backends, as in the
+// predecessor's log and metrics.
+type BackendID struct {
+	Namespace string
+	Service   string
+	Port      string // number or name
+}
+
+// IsZero tells whether no backend is named.
+func (id BackendID) IsZero() bool { return id == BackendID{} }
+
+// String gives "namespace/service/port", which is unique.
+func (id BackendID) String() string { return id.Namespace + "/" + id.Service + "/" + id.Port }
+
+// LogName gives "namespace-service-port", the predecessor's name for it in logs and metrics; it is not unique.
+func (id BackendID) LogName() string { return id.Namespace + "-" + id.Service + "-" + id.Port }
+
+// Backend is a set of endpoints that requests are balanced over.
+type Backend struct {
+	ID BackendID
+	// Endpoints are sorted by address and port and unique; none means 503.
+	Endpoints []Endpoint
+}
+
+// Endpoint is one address that serves a backend.
+type Endpoint = netip.AddrPort
+
+// CertificateID is derived from the content of a certificate and its key: another content is another ID.
+type CertificateID string
+
+// Certificate is a certificate chain and its key.
+type Certificate struct {
+	ID CertificateID
+	// Owner is the Secret it came from.
+	Owner Ref
+	// Chain is PEM, leaf first. Key is PEM and never printed.
+	Chain string
+	Key   Secret
+	// Algorithm of the key: "RSA", "ECDSA" or "Ed25519".
+	Algorithm string
+	// NotAfter is when the leaf expires.
+	NotAfter time.Time
+}
+
+// ServerName binds a TLS server name, or "*." and a name for one leading label, to certificates, at most one per key algorithm.
+type ServerName struct {
+	Name         string
+	Certificates []CertificateID
+}
+
+// Secret is text that prints as "[redacted]"; Reveal gives it.
+type Secret struct{ text string }
+
+// NewSecret wraps text.
+func NewSecret(text string) Secret { return Secret{text} }
+
+// Reveal gives the text, for those who must send it.
+func (s Secret) Reveal() string { return s.text }
+
+// String gives "[redacted]", so that no log or print shows the text.
+func (s Secret) String() string { return "[redacted]" }
+
+// GoString is String, for %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalJSON is String, for JSON.
+func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"[redacted]"`), nil }

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "time"
+
+// Settings are the cluster-wide settings. Package settings makes them from the ConfigMap and says what each key means;
+// DefaultSettings is what an empty ConfigMap gives. A new setting gets its field here and its key there.
+type Settings struct {
+	// Route is what a route has when no annotation says otherwise.
+	Route Policy
+	// ForceHTTPSRedirect redirects also hosts without a certificate. Route.HTTPSRedirect needs one.
+	ForceHTTPSRedirect bool
+	// HTTPSRedirectCode is the status of redirects to HTTPS: 301, 302, 307 or 308.
+	HTTPSRedirectCode int
+	// NoHTTPSRedirect are beginnings of rule paths that are never redirected to HTTPS.
+	NoHTTPSRedirect []string
+	// HSTS is the Strict-Transport-Security header of responses over TLS; empty for none.
+	HSTS string
+	// HTTP2 offers HTTP/2 to clients.
+	HTTP2 bool
+	// Workers is the number of nginx workers; 0 means one per CPU.
+	Workers int
+	// WorkerConnections is how many connections a worker holds at most.
+	WorkerConnections int
+	// WorkerShutdownTimeout is how long an old worker may finish its connections after a reload or a stop.
+	WorkerShutdownTimeout time.Duration
+	// KeepaliveConnections is the number of idle connections to backends that a worker keeps; 0 closes each after use.
+	KeepaliveConnections int
+	// AccessLog and DefaultBackendLog turn the access log on, the second for the built-in location of the catch-all host.
+	AccessLog         bool
+	DefaultBackendLog bool
+	// LogFormat is the access log line, in nginx' words. It comes from the admin.
+	LogFormat string
+	// TLSProtocols and TLSCiphers are given to nginx as they are.
+	TLSProtocols string
+	TLSCiphers   string
+	// ServerTokens shows the Server header.
+	ServerTokens bool
+	// UseForwardedHeaders trusts X-Forwarded-* of the peers in TrustedProxies.
+	UseForwardedHeaders bool
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []string
+}
+
+// DefaultLogFormat is the predecessor's access log line, a public interface.
+const DefaultLogFormat = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" ` +
+	`$request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr ` +
+	`$upstream_response_length $upstream_response_time $upstream_status $req_id`
+
+// DefaultSettings are the settings of an empty ConfigMap, equal to the predecessor's.
+func DefaultSettings() Settings {
+	return Settings{
+		Route: Policy{
+			BodyLimit:     1 << 20,
+			Timeouts:      Timeouts{Connect: 5 * time.Second, Send: 60 * time.Second, Read: 60 * time.Second},
+			HTTPSRedirect: true,
+		},
+		HTTPSRedirectCode:     308,
+		NoHTTPSRedirect:       []string{"/.well-known/acme-challenge"},
+		HSTS:                  "max-age=31536000; includeSubDomains",
+		HTTP2:                 true,
+		WorkerConnections:     16384,
+		WorkerShutdownTimeout: 240 * time.Second,
+		KeepaliveConnections:  320,
+		AccessLog:             true,
+		LogFormat:             DefaultLogFormat,
+		TLSProtocols:          "TLSv1.2 TLSv1.3",
+		TLSCiphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" +
+			"ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256",
+		TrustedProxies: []string{"0.0.0.0/0"},
+	}
+}
