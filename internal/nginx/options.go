@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nginx
+
+import (
+	"io"
+	"log/slog"
+)
+
+// Options say where nginx and its files are. Every port, socket and path of a driver follows from them, so that several can run side by side.
+type Options struct {
+	// Binary is the nginx program; empty means "nginx" in PATH or /usr/sbin.
+	Binary string
+	// ModulesDir holds the dynamic modules; empty means the usual places of Debian and Ubuntu.
+	ModulesDir string
+	// RuntimeDir holds nginx.conf, sockets, pid file and temporary files. It is made if missing, mode 0700.
+	RuntimeDir string
+	// Address is what listeners bind to; empty means all addresses, IPv4 and IPv6.
+	Address string
+	// HTTPPort and HTTPSPort are where clients come in.
+	HTTPPort, HTTPSPort int
+	// AccessLog receives the access log lines, ErrorLog nginx' error log and what it prints; nil means standard output and standard error.
+	AccessLog, ErrorLog io.Writer
+	// Log is the driver's own log.
+	Log *slog.Logger
+}
