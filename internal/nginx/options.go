@@ -20,6 +20,8 @@ type Options struct {
 	Address string
 	// HTTPPort and HTTPSPort are where clients come in.
 	HTTPPort, HTTPSPort int
+	// HealthPath is answered with 200 for hosts that no Ingress names; empty means "/healthz".
+	HealthPath string
 	// AccessLog receives the access log lines, ErrorLog nginx' error log and what it prints; nil means standard output and standard error.
 	AccessLog, ErrorLog io.Writer
 	// Log is the driver's own log.

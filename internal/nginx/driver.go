@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nginx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/process"
+	"github.com/fairway-ingress/fairway/internal/nginx/push"
+	"github.com/fairway-ingress/fairway/internal/nginx/state"
+)
+
+// Driver brings models into force on one nginx; it is a controller.Driver. Apply and Run may be called from different goroutines.
+type Driver struct {
+	options   Options
+	log       *slog.Logger
+	command   process.Command
+	client    *push.Client
+	fallback  *model.Certificate // self-signed, for names without a certificate
+	restarted chan struct{}
+	started   chan struct{} // closed when there is a configuration to start with
+
+	mu      sync.Mutex // guards all below
+	encoder *state.Encoder
+	config  conf.Config // in force; Shapes is nil before the first Apply
+	hash    string      // of config, as workers report it
+	held    state.Entries
+	memory  *os.File // the state memory file; holds what `held` says
+	grown   int64    // size of the memory file after the last compaction
+	latest  uint64   // generation of held
+	unsent  []state.Push
+	proc    *process.Process // nil while nginx is not running
+}
+
+// New prepares the runtime directory and looks at the nginx program. Nothing is started.
+func New(options Options) (*Driver, error) {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Driver{
+		options: options, log: options.Log, encoder: state.NewEncoder(), held: state.Entries{},
+		restarted: make(chan struct{}, 1), started: make(chan struct{}),
+	}
+	place, binary, err := d.prepare()
+	if err != nil {
+		return nil, err
+	}
+	modules, err := writeModules(filepath.Join(place.Dir, conf.LuaDir))
+	if err != nil {
+		return nil, err
+	}
+	if d.fallback, err = selfSigned(); err != nil {
+		return nil, err
+	}
+	d.config = conf.Config{Place: place, ZoneBytes: minZoneBytes, Modules: modules}
+	d.command = process.Command{Binary: binary, Dir: place.Dir, Conf: filepath.Join(place.Dir, "nginx.conf")}
+	d.client = push.NewClient(filepath.Join(place.Dir, conf.AdminSocket))
+	return d, nil
+}
+
+// Restarted sends a value when a push is owed because nginx came back.
+func (d *Driver) Restarted() <-chan struct{} { return d.restarted }
+
+// Apply brings m into force; see controller.Driver.
+func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
+	begin := time.Now()
+	d.mu.Lock()
+	first := d.config.Shapes == nil
+	change, err := d.apply(ctx, m)
+	d.mu.Unlock()
+	if first && err == nil {
+		close(d.started)
+		err = d.awaitStart(ctx)
+	}
+	change.Took = time.Since(begin)
+	return change, err
+}
+
+func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error) {
+	wanted := d.encoder.Encode(m, d.fallback)
+	plan := newPlan(d.config, d.held, m, wanted)
+	if d.config.Shapes == nil {
+		return d.begin(plan, wanted)
+	}
+	change := model.Change{Generation: d.latest, Reload: plan.Reload, Reasons: plan.Reasons}
+	if plan.Reload {
+		if err := d.reload(ctx, plan.Config); err != nil {
+			return change, err
+		}
+	}
+	pushes := state.Pushes(d.latest, plan.Changes)
+	for _, p := range pushes {
+		if err := d.remember(p); err != nil {
+			return change, err
+		}
+		change.Set, change.Deleted, change.Bytes = change.Set+p.Set, change.Deleted+p.Deleted, change.Bytes+len(p.Text)
+	}
+	d.held, change.Generation = wanted, d.latest
+	if err := d.flush(ctx); err != nil {
+		if !errors.Is(err, push.ErrFull) {
+			return change, err
+		}
+		change.Reload, change.Reasons = true, append(change.Reasons, ReasonZoneFull)
+		if err := d.grow(ctx); err != nil {
+			return change, err
+		}
+	}
+	d.compact()
+	return change, nil
+}
+
+// begin takes the first model: it adopts a running nginx or leaves everything ready for Run to start one.
+func (d *Driver) begin(plan Plan, wanted state.Entries) (model.Change, error) {
+	if d.adopt() {
+		// What runs is in d now; all shapes are unknown, so the next plan reloads unless the very same configuration comes out.
+		plan.Changes = state.Diff(d.held, wanted)
+	} else {
+		memory, err := process.Memory()
+		if err != nil {
+			return model.Change{}, err
+		}
+		d.memory = memory
+	}
+	d.config = plan.Config
+	d.config.ZoneBytes = zoneBytes(wanted)
+	change := model.Change{Reload: true, Reasons: plan.Reasons}
+	for _, p := range state.Pushes(d.latest, plan.Changes) {
+		if err := d.remember(p); err != nil {
+			return change, err
+		}
+		change.Set, change.Deleted, change.Bytes = change.Set+p.Set, change.Deleted+p.Deleted, change.Bytes+len(p.Text)
+	}
+	d.held, change.Generation = wanted, d.latest
+	text, hash := d.config.Render()
+	d.hash = hash
+	return change, writeFile(d.command.Conf, text)
+}
+
+// remember appends a push to the memory file, from where nginx has it when it starts, and puts it in line for sending.
+func (d *Driver) remember(p state.Push) error {
+	if _, err := d.memory.Write(p.Text); err != nil {
+		return fmt.Errorf("write state: %w", err)
+	}
+	d.latest = p.Generation
+	d.unsent = append(d.unsent, p)
+	return nil
+}
+
+// flush sends what was not sent yet. A push that nginx has already, from the memory file, is left out by its generation.
+func (d *Driver) flush(ctx context.Context) error {
+	for len(d.unsent) > 0 {
+		if d.proc == nil {
+			return errors.New("nginx is not running")
+		}
+		status, err := d.client.Send(ctx, d.unsent[0])
+		if errors.Is(err, push.ErrGeneration) && status.Generation >= d.unsent[0].Generation {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		if status.Configuration == d.hash { // else an old worker took it, perhaps for an old zone
+			d.unsent = d.unsent[1:]
+		}
+	}
+	d.unsent = nil
+	return nil
+}
+
+// grow doubles the zone. The new one is filled from the memory file.
+func (d *Driver) grow(ctx context.Context) error {
+	for {
+		next := d.config
+		next.ZoneBytes *= 2
+		d.log.Warn("shared memory zone is full and grows", "bytes", next.ZoneBytes)
+		if err := d.reload(ctx, next); err != nil {
+			return err
+		}
+		if err := d.flush(ctx); !errors.Is(err, push.ErrFull) {
+			return err
+		}
+	}
+}
+
+// compact rewrites the memory file when most of it is history.
+func (d *Driver) compact() {
+	size, err := process.Size(d.memory)
+	if err != nil || size < 2*d.grown+1<<20 {
+		return
+	}
+	// A generation is one number for the whole text, and the file is only read while this driver starts or reloads nginx.
+	var text strings.Builder
+	changes := state.Diff(nil, d.held)
+	pushes := state.Pushes(0, changes)
+	if uint64(len(pushes)) > d.latest {
+		return
+	}
+	for _, p := range state.Pushes(d.latest-uint64(len(pushes)), changes) {
+		text.Write(p.Text)
+	}
+	if err := rewrite(d.memory, text.String()); err != nil {
+		d.log.Error("state memory file is not compacted", "err", err)
+		return
+	}
+	d.grown = int64(text.Len())
+}
+
+// reload lets nginx read another configuration. When it returns nil, all workers that accept connections have it. After an
+// error the old one is in force.
+func (d *Driver) reload(ctx context.Context, next conf.Config) error {
+	text, hash := next.Render()
+	candidate := d.command.Conf + ".next"
+	if err := writeFile(candidate, text); err != nil {
+		return err
+	}
+	if err := process.Test(ctx, d.command, candidate); err != nil {
+		return err
+	}
+	if d.proc == nil {
+		return errors.New("nginx is not running")
+	}
+	old := process.Workers(d.proc.PID)
+	previous, _ := d.config.Render()
+	if err := os.Rename(candidate, d.command.Conf); err != nil {
+		return err
+	}
+	err := d.proc.Reload()
+	if err == nil {
+		err = d.awaitConfiguration(ctx, hash, old)
+	}
+	if err != nil {
+		if werr := writeFile(d.command.Conf, previous); werr != nil {
+			d.log.Error("old nginx.conf is not restored", "err", werr)
+		}
+		return fmt.Errorf("reload nginx: %w", err)
+	}
+	d.config, d.hash = next, hash
+	return nil
+}
+
+// awaitConfiguration waits until a worker reports the configuration and none of the old workers accepts any more.
+func (d *Driver) awaitConfiguration(ctx context.Context, hash string, old map[int]bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		status, err := d.client.Status(ctx)
+		if err == nil && status.Configuration == hash && !anyAccepting(d.proc.PID, old) {
+			return nil
+		}
+		select {
+		case <-d.proc.Done():
+			return errors.New("nginx ended")
+		case <-ctx.Done():
+			return fmt.Errorf("no worker with the new configuration: %w", errors.Join(ctx.Err(), err))
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func anyAccepting(master int, old map[int]bool) bool {
+	for pid, quitting := range process.Workers(master) {
+		if _, known := old[pid]; known && !quitting {
+			return true
+		}
+	}
+	return false
+}

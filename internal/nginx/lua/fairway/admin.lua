@@ -1,0 +1,52 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Answers the controller on the admin socket: GET /status says which state and configuration this nginx has, POST /push applies a push.
+
+local cjson = require "cjson.safe"
+local state = require "fairway.state"
+
+local M = {}
+
+local function answer(status, body)
+    ngx.status = status
+    ngx.header.content_type = "application/json"
+    body.configuration = M.configuration
+    body.generation = state.generation()
+    ngx.print(cjson.encode(body))
+    return ngx.exit(status)
+end
+
+local function push()
+    ngx.req.read_body()
+    local text = ngx.req.get_body_data()
+    if not text then
+        return answer(400, { error = "push has no body" })
+    end
+    local base = tonumber(ngx.var.http_fairway_base)
+    local current = state.generation()
+    if base ~= current and base ~= current - 1 then
+        return answer(409, { error = "push is for generation " .. tostring(base) })
+    end
+    local generation, err = state.apply(text)
+    if not generation then
+        return answer(err == "no memory" and 507 or 400, { error = err })
+    end
+    return answer(200, {})
+end
+
+-- The hash of the configuration this worker runs; set by init.
+M.configuration = ""
+
+function M.handle()
+    local method, path = ngx.req.get_method(), ngx.var.uri
+    if method == "GET" and path == "/status" then
+        return answer(200, { pid = ngx.worker.pid() })
+    end
+    if method == "POST" and path == "/push" then
+        return push()
+    end
+    return answer(404, { error = "no such resource" })
+end
+
+return M

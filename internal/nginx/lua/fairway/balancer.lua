@@ -1,0 +1,50 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Runs in balancer_by_lua: gives nginx the peer of this try. Route.lua has chosen the backend and left its key in $fairway_backend.
+-- After a failed try another endpoint is taken, as long as there is one that was not tried.
+
+local balancer = require "ngx.balancer"
+local store = require "fairway.store"
+local round_robin = require "fairway.round_robin"
+
+local set_current_peer = balancer.set_current_peer
+local set_timeouts = balancer.set_timeouts
+local get_last_failure = balancer.get_last_failure
+local var = ngx.var
+
+local function already_tried(address, port)
+    local tried = var.upstream_addr
+    return tried and tried:find(address .. ":" .. port, 1, true) ~= nil
+end
+
+local function pick(backend)
+    local peer = round_robin(backend)
+    if get_last_failure() then
+        for _ = 2, #backend.e do
+            if not already_tried(peer[1], peer[2]) then
+                break
+            end
+            peer = round_robin(backend)
+        end
+    end
+    return peer
+end
+
+return function()
+    local backend = store.backend(var.fairway_backend)
+    local peer = backend and backend.e[1] and pick(backend)
+    if not peer then
+        return ngx.exit(503)
+    end
+    local timeouts = var.fairway_timeouts
+    if timeouts ~= "" then
+        local connect, send, read = timeouts:match("^(%S+) (%S+) (%S+)$")
+        set_timeouts(tonumber(connect), tonumber(send), tonumber(read))
+    end
+    local ok, err = set_current_peer(peer[1], peer[2])
+    if not ok then
+        ngx.log(ngx.ERR, "endpoint ", peer[1], ":", peer[2], ": ", err)
+        return ngx.exit(502)
+    end
+end

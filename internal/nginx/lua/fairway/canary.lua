@@ -1,0 +1,93 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Chooses among the canaries of a route: the headers of all of them first, then the cookies, then chance. One draw decides
+-- between any number of weights.
+
+local store = require "fairway.store"
+
+local re_find = ngx.re.find
+local random = math.random
+local var = ngx.var
+
+-- Gives true for yes, false for never, nil for no word on it.
+local function by_header(canary)
+    if not canary.h then
+        return nil
+    end
+    local value = ngx.req.get_headers(0)[canary.h]
+    if type(value) == "table" then
+        value = value[1]
+    end
+    if not value then
+        return nil
+    end
+    if canary.hv then
+        return value == canary.hv or nil
+    end
+    if canary.hp then
+        local from, _, err = re_find(value, canary.hp, "jo")
+        if err then
+            return false
+        end
+        return from ~= nil or nil
+    end
+    if value == "always" then
+        return true
+    end
+    if value == "never" then
+        return false
+    end
+end
+
+local function by_cookie(canary)
+    local value = canary.k and var["cookie_" .. canary.k]
+    if value == "always" then
+        return true
+    end
+    if value == "never" then
+        return false
+    end
+end
+
+local function alive(canary)
+    local backend = store.backend(canary.b)
+    return backend and backend.e[1] and backend
+end
+
+-- Gives the key and the backend of the canary that takes this request, or nil.
+return function(canaries)
+    local refused
+    for _, decide in ipairs { by_header, by_cookie } do
+        for i = 1, #canaries do
+            local canary = canaries[i]
+            local verdict
+            if not (refused and refused[i]) then
+                verdict = decide(canary)
+            end
+            if verdict == true then
+                local backend = alive(canary)
+                if backend then
+                    return canary.b, backend
+                end
+            elseif verdict == false then
+                refused = refused or {}
+                refused[i] = true
+            end
+        end
+    end
+    local draw, sum = random(), 0
+    for i = 1, #canaries do
+        local canary = canaries[i]
+        if canary.w and not (refused and refused[i]) then
+            sum = sum + canary.w
+            if draw < sum then
+                local backend = alive(canary)
+                if backend then
+                    return canary.b, backend
+                end
+                return nil
+            end
+        end
+    end
+end

@@ -1,0 +1,51 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Runs in ssl_certificate_by_lua: gives the handshake the certificates of its server name, or the default ones. At most one per
+-- key algorithm, so the client's abilities decide between RSA and ECDSA.
+
+local ssl = require "ngx.ssl"
+local store = require "fairway.store"
+
+local function parse(pem)
+    local chain, err = ssl.parse_pem_cert(pem.chain)
+    if not chain then
+        ngx.log(ngx.ERR, "certificate: ", err)
+        return nil
+    end
+    local key
+    key, err = ssl.parse_pem_priv_key(pem.key)
+    if not key then
+        ngx.log(ngx.ERR, "certificate key: ", err)
+        return nil
+    end
+    return { chain, key }
+end
+
+local function set(ids)
+    local count = 0
+    for i = 1, #ids do
+        local pair = store.certificate(ids[i], parse)
+        if pair and ssl.set_cert(pair[1]) and ssl.set_priv_key(pair[2]) then
+            count = count + 1
+        end
+    end
+    return count > 0
+end
+
+return function()
+    store.refresh()
+    local name = ssl.server_name()
+    if name then
+        name = name:lower():gsub("%.$", "")
+    end
+    local ids = name and store.certificate_ids(name)
+    ssl.clear_certs()
+    if ids and ids[1] and set(ids) then
+        return
+    end
+    if not set(store.settings.certificates or {}) then
+        ngx.log(ngx.WARN, "no certificate for server name ", name or "(none)")
+        return ngx.exit(ngx.ERROR)
+    end
+end

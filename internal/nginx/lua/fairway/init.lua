@@ -1,0 +1,26 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Runs in init_by_lua of the nginx master, before any worker accepts: loads the state and tells the modules what package nginx/conf
+-- knows about this configuration. The random numbers are seeded in each worker, or all would draw the same.
+
+local M = {}
+
+-- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true }, log_details = bool, health_path = path }.
+function M.master(options)
+    require("fairway.state").load(options.state)
+    require("fairway.admin").configuration = options.configuration
+    local route = require "fairway.route"
+    route.entry_limit = options.entry_limit
+    route.shapes = options.shapes
+    route.log_details = options.log_details
+    route.health_path = options.health_path
+    require "fairway.balancer"
+    require "fairway.certificate"
+end
+
+function M.worker()
+    math.randomseed(ngx.now() * 1000 + ngx.worker.pid() * 65536)
+end
+
+return M

@@ -1,0 +1,167 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Runs in rewrite_by_lua of the entry location, once per request: finds the route, answers what needs no backend, and leaves the backend's
+-- key in $fairway_backend for balancer.lua. Routes of the default shape go on in the entry location, others in the named
+-- location of their shape.
+
+local canary = require "fairway.canary"
+local find = require "fairway.find"
+local rewrite = require "fairway.rewrite"
+local store = require "fairway.store"
+
+local backend_of, host_of, refresh = store.backend, store.host, store.refresh
+local exec, exit, redirect = ngx.exec, ngx.exit, ngx.redirect
+local var = ngx.var
+
+local M = {
+    -- What the configuration says; set by init.lua.
+    entry_limit = 0,  -- body limit of the entry location, 0 for none
+    shapes = {},      -- names of the shapes there are
+    log_details = false, -- whether the access log wants $namespace and its kin
+    health_path = "",
+}
+
+-- The Ingress' details, for access log formats that ask for them.
+local function note_details(route)
+    var.namespace, var.ingress_name = route.i[1], route.i[2]
+    var.service_name, var.service_port = route.i[3], route.i[4]
+    var.location_path = route.i[5]
+end
+
+local function to_https(route)
+    local uri = var.request_uri
+    if not route.k and uri:byte(-1) == 47 then
+        uri = uri:sub(1, -2)
+    end
+    return redirect("https://" .. var.host .. uri, store.settings.redirect_code)
+end
+
+local function to_slash()
+    local arguments = var.args
+    return redirect(var.scheme .. "://" .. (var.http_host or var.host) .. ngx.escape_uri(var.uri, 0):gsub("%%2F", "/") .. "/"
+        .. (arguments and "?" .. arguments or ""), 301)
+end
+
+-- What no route takes: health checks and the default backend, or the built-in page.
+local function unmatched(host)
+    if host and host.name == "_" then
+        var.fairway_unlogged = store.settings.log_default and "" or "1"
+    end
+    local key = store.settings.default
+    local backend = key and backend_of(key)
+    if not (backend and backend.e[1]) then
+        var.proxy_upstream_name = "upstream-default-backend"
+        return exit(404)
+    end
+    var.proxy_upstream_name = "upstream-default-backend"
+    var.fairway_backend = key
+end
+
+local function built_in(uri)
+    if uri:sub(1, #M.health_path) == M.health_path then
+        var.fairway_unlogged = "1"
+        return exit(200)
+    end
+    if uri == "/nginx_status" then
+        var.fairway_unlogged = "1"
+        return exec("@status")
+    end
+end
+
+-- nginx compares Content-Length with the limit of the entry location only; the route's own is compared here. A body of
+-- unknown length has to be counted while it is read, so it goes to the shape's own location. Tells whether it must.
+local function check_body(limit)
+    local length = tonumber(var.content_length)
+    if length then
+        if limit > 0 and length > limit then
+            return exit(413)
+        end
+        return false
+    end
+    if var.http_transfer_encoding then
+        return true
+    end
+    local method = var.request_method
+    return method ~= "GET" and method ~= "HEAD" and var.server_protocol == "HTTP/2.0"
+end
+
+local function choose_backend(route)
+    local key = route.b
+    local backend = backend_of(key)
+    if not (backend and backend.e[1]) then
+        var.proxy_upstream_name = route.u
+        return exit(503)
+    end
+    var.proxy_upstream_name = route.u
+    if route.c then
+        local canary_key, canary_backend = canary(route.c)
+        if canary_key then
+            key = canary_key
+            var.proxy_alternative_upstream_name = canary_backend.n
+        end
+    end
+    var.fairway_backend = key
+end
+
+-- A route without a backend of its own leads to the default backend, after its own checks.
+local function serve(host, route, uri)
+    if M.log_details then
+        note_details(route)
+    end
+    if route.z then
+        var.proxy_upstream_name = route.u or "upstream-default-backend"
+        return exit(503)
+    end
+    if route.q and var.scheme == "http" then
+        var.proxy_upstream_name = route.u or "upstream-default-backend"
+        return to_https(route)
+    end
+    if not route.b then
+        return unmatched(host)
+    end
+    choose_backend(route)
+    local shape = route.s
+    if route.m ~= M.entry_limit and check_body(route.m) then
+        shape = shape or "default"
+    end
+    if route.w then
+        rewrite(uri, route.w, route.t)
+    end
+    if route.o then
+        var.fairway_timeouts = route.o
+    end
+    if route.v then
+        var.fairway_host = route.v
+    end
+    if shape then
+        if not M.shapes[shape] then
+            ngx.log(ngx.ERR, "shape ", shape, " is not in this configuration")
+            return exit(503)
+        end
+        return exec("@" .. shape)
+    end
+end
+
+function M.handle()
+    refresh()
+    local host = host_of(var.host)
+    if not host then
+        return unmatched(host)
+    end
+    local uri = var.uri
+    if host.name == "_" then
+        built_in(uri)
+    end
+    local route, slash = find(host, uri)
+    if not route then
+        return unmatched(host)
+    end
+    if slash and not route.z then
+        var.proxy_upstream_name = route.u
+        return to_slash()
+    end
+    return serve(host, route, uri)
+end
+
+return M

@@ -1,0 +1,183 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- The worker's view of the state that the controller pushed (layout: package nginx/state). Entries stand as JSON in shared
+-- memory and are decoded when first asked for. Once per request `refresh` compares the generation with the one
+-- this worker has seen, and if it moved drops just the entries that the change log names, so a push is obeyed by the very next
+-- request of every worker.
+
+local cjson = require "cjson.safe"
+
+local zone = ngx.shared.fairway
+local get = zone.get
+local exiting = ngx.worker.exiting
+local decode = cjson.decode
+
+local M = {
+    settings = nil, -- the decoded settings entry
+}
+
+local seen = 0        -- generation that the tables below agree with
+local names = {}      -- requested host name -> decoded host, or false
+local names_count = 0
+local names_limit = 8192
+local hosts = {}      -- host name -> decoded host
+local backends = {}   -- backend key -> decoded backend
+local retired = {}    -- backends that were removed while a request may still hold their key
+local certificates = {} -- certificate ID -> { chain, key } as cdata
+local server_names = {} -- TLS server name -> list of certificate IDs, or false
+local server_names_count = 0
+
+local empty = {}
+
+local function forget_everything()
+    names, names_count = {}, 0
+    hosts = {}
+    for key, backend in pairs(backends) do
+        retired[key] = backend
+    end
+    backends = {}
+    certificates = {}
+    server_names, server_names_count = {}, 0
+    M.settings = nil
+end
+
+-- Peers keep their balancing position across a change of endpoints, so that a busy change does not always begin with the first.
+local function forget_backend(key)
+    local old = backends[key]
+    backends[key] = nil
+    retired[key] = old
+end
+
+local function forget(key)
+    local kind, name = key:byte(1), key:sub(3)
+    if kind == 104 then -- h
+        hosts[name] = nil
+        names, names_count = {}, 0
+    elseif kind == 98 then -- b
+        forget_backend(name)
+    elseif kind == 99 then -- c
+        certificates[name] = nil
+    elseif kind == 115 then -- s
+        server_names, server_names_count = {}, 0
+    elseif kind == 103 then -- g
+        M.settings = nil
+    end
+end
+
+local function catch_up(generation)
+    if exiting() and seen > 0 then
+        return -- an old worker ends with the configuration and the state it had
+    end
+    for g = seen + 1, generation do
+        local changed = seen > 0 and get(zone, "log:" .. g)
+        if not changed or changed == "*" then
+            forget_everything()
+            break
+        end
+        for key in changed:gmatch("[^\t]+") do
+            forget(key)
+        end
+    end
+    seen = generation
+    if not M.settings then
+        local text = get(zone, "g:settings")
+        M.settings = text and decode(text) or empty
+    end
+end
+
+-- Makes the tables agree with shared memory. To be called once per request, before anything else of this module.
+function M.refresh()
+    local generation = get(zone, "generation") or 0
+    if generation ~= seen then
+        catch_up(generation)
+    end
+end
+
+local function load_host(name)
+    local host = hosts[name]
+    if host == nil then
+        local text = get(zone, "h:" .. name)
+        host = text and decode(text) or false
+        if host then
+            host.name = name
+            hosts[name] = host
+        end
+    end
+    return host
+end
+
+local function resolve(name)
+    local host = load_host(name)
+    if not host then
+        local rest = name:match("^[%w_-]+(%..+)$")
+        host = rest and load_host("*" .. rest)
+    end
+    host = host or load_host("_") or false
+    -- Anybody can ask for any name, so the table is bounded.
+    if names_count >= names_limit then
+        names, names_count = {}, 0
+    end
+    names[name] = host
+    names_count = names_count + 1
+    return host
+end
+
+-- Gives the host that answers for a requested name: itself, else its wildcard, else the catch-all host; false when there is no state.
+function M.host(name)
+    local host = names[name]
+    if host == nil then
+        host = resolve(name)
+    end
+    return host
+end
+
+local function load_backend(key)
+    local text = get(zone, "b:" .. key)
+    local backend = text and decode(text)
+    if backend then
+        local before = retired[key]
+        backend.position = before and before.position or math.random(0, 1048576)
+        backends[key] = backend
+        retired[key] = nil
+        return backend
+    end
+    return retired[key]
+end
+
+-- Gives the backend of a key, { n = log name, e = { { address, port }, … }, position = number }, or nil.
+function M.backend(key)
+    return backends[key] or load_backend(key)
+end
+
+-- Gives the IDs of the certificates for a TLS server name, itself or by its wildcard, or nil.
+function M.certificate_ids(name)
+    local ids = server_names[name]
+    if ids == nil then
+        local text = get(zone, "s:" .. name)
+        if not text then
+            local rest = name:match("^[%w_-]+(%..+)$")
+            text = rest and get(zone, "s:*" .. rest)
+        end
+        ids = text and decode(text) or false
+        if server_names_count >= names_limit then
+            server_names, server_names_count = {}, 0
+        end
+        server_names[name] = ids
+        server_names_count = server_names_count + 1
+    end
+    return ids or nil
+end
+
+-- Gives what `parse` made of the certificate with that ID; parsed once per worker. nil when there is none.
+function M.certificate(id, parse)
+    local parsed = certificates[id]
+    if parsed == nil then
+        local text = get(zone, "c:" .. id)
+        parsed = text and parse(decode(text)) or false
+        certificates[id] = parsed
+    end
+    return parsed or nil
+end
+
+return M

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nginx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/state"
+)
+
+// Reasons of a reload.
+const (
+	ReasonStart    = "Start"    // the first configuration of this controller
+	ReasonShape    = "Shape"    // a route needs a shape that was never seen before
+	ReasonSettings = "Settings" // the admin changed a setting that nginx reads only from its configuration
+	ReasonZoneFull = "ZoneFull" // the state has outgrown its shared memory
+)
+
+// Plan is what has to be done to bring a model into force.
+type Plan struct {
+	// Changes are sent as data.
+	Changes []state.Change
+	// Config is the configuration that has to be in force before Changes are sent; Reload tells whether that is another than now, Reasons why.
+	Config  conf.Config
+	Reload  bool
+	Reasons []string
+}
+
+// Empty tells whether there is nothing to do.
+func (p Plan) Empty() bool { return len(p.Changes) == 0 && !p.Reload }
+
+// String lists the changes, a line each, and the reload.
+func (p Plan) String() string {
+	var out strings.Builder
+	if p.Reload {
+		fmt.Fprintf(&out, "reload: %s\n", strings.Join(p.Reasons, ", "))
+	}
+	for _, c := range p.Changes {
+		if c.Delete {
+			fmt.Fprintf(&out, "delete %s\n", c.Key)
+		} else {
+			fmt.Fprintf(&out, "set %s\n", c.Key)
+		}
+	}
+	return out.String()
+}
+
+// newPlan compares what is in force with what is wanted. Shapes once in use stay until the next reload, whatever its reason, because dropping
+// one would cost a reload of its own.
+func newPlan(now conf.Config, held state.Entries, m *model.Model, wanted state.Entries) Plan {
+	p := Plan{Changes: state.Diff(held, wanted), Config: now}
+	needed := conf.Needed(m)
+	add := func(reason string) { p.Reload, p.Reasons = true, append(p.Reasons, reason) }
+	if now.Shapes == nil {
+		add(ReasonStart)
+	} else {
+		if !now.Shapes.Contains(needed) {
+			add(ReasonShape)
+		}
+		if !sameConfiguration(now, m.Settings) {
+			add(ReasonSettings)
+		}
+	}
+	if p.Reload {
+		p.Config.Settings = m.Settings
+		p.Config.Shapes = conf.Shapes{}
+		p.Config.Shapes.Add(now.Shapes) // routes of the old state are served until Changes are in
+		p.Config.Shapes.Add(needed)
+	}
+	slices.Sort(p.Reasons)
+	return p
+}
+
+// sameConfiguration tells whether other settings would be the same nginx.conf: compared as bytes, so that no setting can be forgotten.
+func sameConfiguration(now conf.Config, settings model.Settings) bool {
+	then := now
+	then.Settings = settings
+	_, a := now.Render()
+	_, b := then.Render()
+	return a == b
+}

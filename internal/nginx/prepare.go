@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nginx
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/lua"
+	"github.com/fairway-ingress/fairway/internal/nginx/process"
+	"github.com/fairway-ingress/fairway/internal/nginx/state"
+)
+
+// minZoneBytes is generous because memory that is not touched costs nothing.
+const minZoneBytes = 64 << 20
+
+// zoneBytes is the size of a zone that holds the entries and their double.
+func zoneBytes(entries state.Entries) int64 {
+	var need int64
+	for key, value := range entries {
+		need += int64(len(key)+len(value)) + 128
+	}
+	size := int64(minZoneBytes)
+	for size < 3*need {
+		size *= 2
+	}
+	return size
+}
+
+// prepare makes the runtime directory and finds out what this machine's nginx is like.
+func (d *Driver) prepare() (conf.Place, string, error) {
+	var none conf.Place
+	dir, err := filepath.Abs(d.options.RuntimeDir)
+	if err != nil {
+		return none, "", err
+	}
+	binary, err := findBinary(d.options.Binary)
+	if err != nil {
+		return none, "", err
+	}
+	modules, err := findModules(d.options.ModulesDir)
+	if err != nil {
+		return none, "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	version, err := process.Version(ctx, binary)
+	if err != nil {
+		return none, "", err
+	}
+	place := conf.Place{
+		Dir: dir, ModulesDir: modules, Address: d.options.Address, IPv6: hasIPv6(),
+		HTTPPort: d.options.HTTPPort, HTTPSPort: d.options.HTTPSPort,
+		HTTP2OnPort: older(version, 1, 25, 1), HealthPath: "/healthz", OpenFiles: openFiles(),
+	}
+	if d.options.HealthPath != "" {
+		place.HealthPath = d.options.HealthPath
+	}
+	if strings.Contains(place.Address, ":") {
+		place.Address = "[" + place.Address + "]"
+	}
+	uid, gid := os.Getuid(), os.Getgid()
+	if uid == 0 {
+		worker, err := workerUser()
+		if err != nil {
+			return none, "", err
+		}
+		place.User = worker.Username
+		uid, _ = strconv.Atoi(worker.Uid)
+		gid, _ = strconv.Atoi(worker.Gid)
+	}
+	return place, binary, makeDirs(dir, uid, gid)
+}
+
+// makeDirs makes the folders of the runtime directory. Workers may pass through it, but only the controller's user may look at the
+// admin socket, and only the workers' user at request bodies.
+func makeDirs(dir string, uid, gid int) error {
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return fmt.Errorf("make runtime directory: %w", err)
+	}
+	for name, mode := range map[string]fs.FileMode{"admin": 0o700, conf.LuaDir: 0o755, conf.TempDir: 0o700} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(path, mode); err != nil {
+			return fmt.Errorf("make runtime directory: %w", err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			return fmt.Errorf("make runtime directory: %w", err)
+		}
+	}
+	if err := os.Chown(filepath.Join(dir, conf.TempDir), uid, gid); err != nil {
+		return fmt.Errorf("make runtime directory: %w", err)
+	}
+	return writePlaceholder(dir)
+}
+
+func findBinary(name string) (string, error) {
+	if name == "" {
+		name = "nginx"
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	if path, err := exec.LookPath(filepath.Join("/usr/sbin", filepath.Base(name))); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("find nginx: no program %q; install it (hack/install-packages.sh) or name it with --nginx-binary", name)
+}
+
+func findModules(dir string) (string, error) {
+	const wanted = "ngx_http_lua_module.so"
+	candidates := []string{dir}
+	if dir == "" {
+		candidates = []string{"/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/share/nginx/modules", "/etc/nginx/modules"}
+	}
+	for _, c := range candidates {
+		if _, err := os.Stat(filepath.Join(c, wanted)); err == nil {
+			return c, nil
+		}
+	}
+	return "", fmt.Errorf("find nginx modules: no %s in %s; install libnginx-mod-http-lua", wanted, strings.Join(candidates, ", "))
+}
+
+// workerUser is whom workers run as when the master is root.
+func workerUser() (*user.User, error) {
+	for _, name := range []string{"www-data", "nginx", "nobody"} {
+		if u, err := user.Lookup(name); err == nil {
+			return u, nil
+		}
+	}
+	return nil, errors.New("find a user for nginx' workers: there is neither www-data nor nginx nor nobody")
+}
+
+func hasIPv6() bool {
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		return false
+	}
+	l.Close()
+	return true
+}
+
+// openFiles is as many as the system lets a worker have, within reason.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(limit.Max, 1<<20))
+}
+
+// older tells whether a version such as "1.22.1" comes before the given one.
+func older(version string, than ...int) bool {
+	parts := strings.Split(version, ".")
+	for i, want := range than {
+		have := 0
+		if i < len(parts) {
+			have, _ = strconv.Atoi(parts[i])
+		}
+		if have != want {
+			return have < want
+		}
+	}
+	return false
+}
+
+// writeModules puts the Lua modules where nginx finds them and gives their hash.
+func writeModules(dir string) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(lua.Files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, path)
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		text, err := lua.Files.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		_, _ = io.WriteString(sum, path)
+		sum.Write(text)
+		return os.WriteFile(target, text, 0o644)
+	})
+	if err != nil {
+		return "", fmt.Errorf("write Lua modules: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+// writeFile replaces a file as a whole or not at all.
+func writeFile(path string, text []byte) error {
+	temp := path + ".tmp"
+	if err := os.WriteFile(temp, text, 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// rewrite replaces the content of the memory file in place; nginx has the file itself open, so there is no other way.
+func rewrite(f *os.File, text string) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := f.WriteString(text)
+	return err
+}
+
+// removeStale removes the socket of a dead nginx, which would keep the next one from binding.
+func removeStale(socket string) { _ = os.Remove(socket) }

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package state turns a model into the entries that nginx keeps in shared memory, and the difference of two states into a push.
+// It is pure: sending is package nginx/push, keeping is package nginx/process. This is the one place where the layout is
+// described; the Lua that reads it (package nginx/lua) cites it.
+//
+// # Entries
+//
+// An entry is a key and a JSON value. Neither holds a line break, a key holds no tab.
+//
+//	h:NAME   a host: { "r": [ROUTE…], "x": {PATH: i}, "l": {PATH: i}, "p": {PATH: i}, "max": n, "re": [[PATTERN, i]…] }
+//	         x are exact paths, l paths answered by a redirect to the path and "/", p prefixes (each ends in "/"), max the length of the
+//	         longest prefix, re expressions in order of trial, anchored; i is the place in r, counted from 1. Absent when empty.
+//	b:KEY    a backend: { "n": LOG NAME, "e": [["ADDRESS", PORT]…] }; KEY is BackendID.String, an IPv6 ADDRESS is in brackets
+//	c:ID     a certificate: { "chain": PEM, "key": PEM }
+//	s:NAME   the certificates of a TLS server name: [ID…]
+//	g:settings  { "default": KEY, "redirect_code": n, "log_default": bool, "certificates": [ID…] }
+//
+// A ROUTE has these members, absent when empty or as in the default shape:
+//
+//	b  backend key; absent for the default backend     u  its log name
+//	s  shape                                            m  body limit in bytes
+//	o  timeouts "CONNECT SEND READ" in seconds          v  Host header for the backend
+//	w  pattern and  t  target of the rewrite            z  1 when the route is closed
+//	q  1 to redirect plain HTTP to HTTPS                k  1 to keep the last "/" in that redirect
+//	c  canaries: { "b": key, "h": header, "hv": value, "hp": pattern, "k": cookie, "w": share from 0 to 1 }
+//	i  [namespace, Ingress, Service, port, path] for the log
+//
+// # Pushes
+//
+// A push is text: a line "= GENERATION", then for each change "+ KEY<tab>VALUE" or "- KEY", then ". GENERATION". What others refer to
+// is set before what refers to it and deleted after: certificates and backends, then hosts and names, then deletions. A state
+// memory file is a sequence of pushes; replaying it gives the state.
+package state
