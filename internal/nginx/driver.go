@@ -41,6 +41,7 @@ type Driver struct {
 	latest  uint64   // generation of held
 	unsent  []state.Push
 	proc    *process.Process // nil while nginx is not running
+	settled bool             // proc answered and was given the state
 }
 
 // New prepares the runtime directory and looks at the nginx program. Nothing is started.
@@ -75,15 +76,27 @@ func (d *Driver) Restarted() <-chan struct{} { return d.restarted }
 // Apply brings m into force; see controller.Driver.
 func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
 	begin := time.Now()
+	change, err := d.applyRunning(ctx, m)
+	change.Took = time.Since(begin)
+	return change, err
+}
+
+func (d *Driver) applyRunning(ctx context.Context, m *model.Model) (model.Change, error) {
 	d.mu.Lock()
 	first := d.config.Shapes == nil
+	d.mu.Unlock()
+	if !first {
+		if err := d.awaitRunning(ctx); err != nil {
+			return model.Change{}, err
+		}
+	}
+	d.mu.Lock()
 	change, err := d.apply(ctx, m)
 	d.mu.Unlock()
 	if first && err == nil {
 		close(d.started)
-		err = d.awaitStart(ctx)
+		err = d.awaitRunning(ctx)
 	}
-	change.Took = time.Since(begin)
 	return change, err
 }
 
@@ -159,6 +172,8 @@ func (d *Driver) remember(p state.Push) error {
 
 // flush sends what was not sent yet. A push that nginx has already, from the memory file, is left out by its generation.
 func (d *Driver) flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
 	for len(d.unsent) > 0 {
 		if d.proc == nil {
 			return errors.New("nginx is not running")
@@ -170,11 +185,16 @@ func (d *Driver) flush(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if status.Configuration == d.hash { // else an old worker took it, perhaps for an old zone
-			d.unsent = d.unsent[1:]
+		if status.Configuration != d.hash { // an old worker took it, perhaps for an old zone
+			time.Sleep(5 * time.Millisecond)
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("push generation %d: only old workers answer: %w", d.unsent[0].Generation, err)
+			}
+			continue
 		}
+		d.unsent = d.unsent[1:]
 	}
-	d.unsent = nil
+	d.unsent = nil // lets go of what was sent
 	return nil
 }
 

@@ -74,13 +74,14 @@ func (d *Driver) ensureRunning(ctx context.Context) (*process.Process, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.proc != nil { // adopted
-		if err := d.bringUp(ctx); err == nil {
+		err := d.bringUp(ctx)
+		if err == nil {
+			d.settled = true
 			return d.proc, nil
-		} else {
-			d.log.Warn("adopted nginx is replaced", "err", err)
-			d.proc.Quit(ctx)
-			d.proc = nil
 		}
+		d.log.Warn("adopted nginx is replaced", "err", err)
+		d.proc.Quit(ctx)
+		d.proc = nil
 	}
 	removeStale(filepath.Join(d.command.Dir, conf.AdminSocket))
 	proc, err := process.Start(d.command, d.memory, orDefault(d.options.AccessLog, os.Stdout), orDefault(d.options.ErrorLog, os.Stderr))
@@ -98,6 +99,7 @@ func (d *Driver) ensureRunning(ctx context.Context) (*process.Process, error) {
 		d.log.Error("state is not complete", "err", err)
 		d.owe()
 	}
+	d.settled = true
 	return proc, nil
 }
 
@@ -169,7 +171,7 @@ func (d *Driver) adopt() bool {
 // forget notes that the master is gone and makes its orphaned workers leave the ports.
 func (d *Driver) forget(ctx context.Context, proc *process.Process) {
 	d.mu.Lock()
-	d.proc = nil
+	d.proc, d.settled = nil, false
 	d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -188,7 +190,7 @@ func (d *Driver) owe() {
 func (d *Driver) stop(proc *process.Process) {
 	d.mu.Lock()
 	grace := d.config.Settings.WorkerShutdownTimeout
-	d.proc = nil
+	d.proc, d.settled = nil, false
 	d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), grace+time.Second)
 	defer cancel()
@@ -196,18 +198,18 @@ func (d *Driver) stop(proc *process.Process) {
 	d.log.Info("nginx stopped", "pid", proc.PID)
 }
 
-// awaitStart waits until Run has nginx running with the first model.
-func (d *Driver) awaitStart(ctx context.Context) error {
+// awaitRunning waits until Run has nginx running with the state it is owed, or ctx ends.
+func (d *Driver) awaitRunning(ctx context.Context) error {
 	for {
 		d.mu.Lock()
-		running := d.proc != nil && len(d.unsent) == 0
+		running := d.proc != nil && d.settled
 		d.mu.Unlock()
 		if running {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("start nginx: %w", ctx.Err())
+			return fmt.Errorf("nginx is not running: %w", ctx.Err())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
