@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conf
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+func config(shapes ...Shape) Config {
+	settings := model.DefaultSettings()
+	c := Config{
+		Place:    Place{Dir: "/run/fairway", ModulesDir: "/usr/lib/nginx/modules", HTTPPort: 80, HTTPSPort: 443, HTTP2OnPort: true, HealthPath: "/healthz"},
+		Settings: settings, Shapes: Shapes{DefaultShape(settings): {}}, ZoneBytes: 1 << 20,
+	}
+	for _, s := range shapes {
+		c.Shapes[s] = struct{}{}
+	}
+	return c
+}
+
+func TestRenderIsAFunctionOfShapes(t *testing.T) {
+	a, b := Shape{Protocol: model.HTTPS, BodyLimit: 5}, Shape{Protocol: model.GRPC, BodyLimit: 7, OwnHost: true}
+	one, hash := config(a, b).Render()
+	two, again := config(b, a).Render()
+	if string(one) != string(two) || hash != again {
+		t.Error("the order in which shapes were met shows")
+	}
+	if _, other := config(a).Render(); other == hash {
+		t.Error("another set of shapes has the same hash")
+	}
+}
+
+func TestEveryShapeHasALocationInBothServers(t *testing.T) {
+	text, _ := config(Shape{Protocol: model.GRPCS, BodyLimit: 7, OwnHost: true}).Render()
+	if n := strings.Count(string(text), "location @grpcs_7_host {"); n != 2 {
+		t.Errorf("%d locations", n)
+	}
+	if !strings.Contains(string(text), "grpc_pass grpcs://fairway_grpcs;") {
+		t.Error("no grpc_pass")
+	}
+}
+
+func TestEntryLimitIsTheLargest(t *testing.T) {
+	for want, shapes := range map[int64][]Shape{
+		1 << 20: nil,
+		5 << 20: {{BodyLimit: 5 << 20}, {BodyLimit: 9}},
+		0:       {{BodyLimit: 5 << 20}, {BodyLimit: 0}},
+	} {
+		if got := config(shapes...).Shapes.BodyLimit(); got != want {
+			t.Errorf("%v: got %d, want %d", shapes, got, want)
+		}
+	}
+}
+
+func TestShapeNamesAreWordsAndUnique(t *testing.T) {
+	word := regexp.MustCompile(`^[a-z0-9_]+$`)
+	seen := map[string]Shape{}
+	for _, p := range []model.Protocol{model.HTTP, model.HTTPS, model.GRPC, model.GRPCS} {
+		for _, limit := range []int64{0, 1, 1 << 40} {
+			for _, host := range []bool{false, true} {
+				s := Shape{p, limit, host}
+				if other, taken := seen[s.Name()]; taken || !word.MatchString(s.Name()) {
+					t.Errorf("%v and %v are named %q", s, other, s.Name())
+				}
+				seen[s.Name()] = s
+			}
+		}
+	}
+}
+
+func TestQuoting(t *testing.T) {
+	if got := quote(`a'b\c`); got != `'a\'b\\c'` {
+		t.Errorf("quote: %s", got)
+	}
+	if got := luaQuote("/run/a\"]]}\n"); strings.ContainsAny(got[1:len(got)-1], "\"]}\n") {
+		t.Errorf("luaQuote: %s", got)
+	}
+}
