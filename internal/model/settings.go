@@ -10,6 +10,8 @@ import "time"
 type Settings struct {
 	// Route is what a route has when no annotation says otherwise.
 	Route Policy
+	// Closed, when not empty, is why every route is closed: a control in the settings could not be built as written.
+	Closed string
 	// ForceHTTPSRedirect redirects also hosts without a certificate. Route.HTTPSRedirect needs one.
 	ForceHTTPSRedirect bool
 	// HTTPSRedirectCode is the status of redirects to HTTPS: 301, 302, 307 or 308.

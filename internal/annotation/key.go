@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// Group is a set of keys that serve one purpose.
+type Group struct {
+	Name string
+	Doc  string
+	Keys []Key // sorted by name
+}
+
+// Key is one annotation: its name without the prefix, what is said about it, and what a value does.
+type Key struct {
+	Name string
+	// Type says in words what a value is.
+	Type string
+	Spec
+	apply func(e *Effect, text string) error
+}
+
+// Spec is what the registry says about a key besides its type.
+type Spec struct {
+	Scope Scope
+	Risk  Risk
+	// Min and Max bound numbers; Max 0 means no bound of its own.
+	Min, Max int
+	// Default is the effective value when neither the annotation nor Setting is given.
+	Default string
+	// Setting is the ConfigMap key that supplies the default; empty if there is none.
+	Setting string
+	// Example is a value that parses.
+	Example string
+	// Doc is for the reference: what the key does, in sentences.
+	Doc string
+	// Source is where the effect comes from: a directive, an RFC, a part of Fairway.
+	Source string
+	// Alias is another name, looked at when the first is absent or empty.
+	Alias string
+	// NotYet marks a key of the predecessor that Fairway does not implement.
+	NotYet bool
+	// Closes says that the routes of the Ingress are closed when the key cannot be honoured.
+	Closes bool
+	// Harmless are values of a NotYet key that ask for what happens anyway.
+	Harmless []string
+}
+
+// Scope is what a key has an effect on.
+type Scope string
+
+// The scopes.
+const (
+	Route   Scope = "route"   // each path of the Ingress
+	Ingress Scope = "ingress" // the Ingress as a whole
+	Host    Scope = "host"    // the whole host, also paths of other Ingresses
+	Service Scope = "service" // the backend, wherever it is used
+)
+
+// Risk is how much harm a tenant could do with a key, as the predecessor rates it.
+type Risk string
+
+// The risks.
+const (
+	Low      Risk = "Low"
+	Medium   Risk = "Medium"
+	High     Risk = "High"
+	Critical Risk = "Critical"
+)
+
+// Bool is a key whose values are Go's boolean literals.
+func Bool(name string, spec Spec, set func(e *Effect, v bool)) Key {
+	return Parsed(name, "boolean", spec, parseBool, set)
+}
+
+// Int is a key whose values are whole numbers of at least spec.Min.
+func Int(name string, spec Spec, set func(e *Effect, v int)) Key {
+	return Parsed(name, "number", spec, func(text string) (int, error) { return parseInt(text, spec.Min) }, set)
+}
+
+// Seconds is a key whose values are whole seconds, at least one. More than spec.Max counts as spec.Max.
+func Seconds(name string, spec Spec, set func(e *Effect, v time.Duration)) Key {
+	return Parsed(name, "seconds", spec, func(text string) (time.Duration, error) {
+		n, err := parseInt(text, 1)
+		if spec.Max > 0 {
+			n = min(n, spec.Max)
+		}
+		return time.Duration(n) * time.Second, err
+	}, set)
+}
+
+// Size is a key whose values are bytes with an optional unit k, m or g.
+func Size(name string, spec Spec, set func(e *Effect, v int64)) Key {
+	return Parsed(name, "size", spec, parseSize, set)
+}
+
+// Option is one value of an Enum.
+type Option[T any] struct {
+	Text  string
+	Value T
+	// NotYet marks a value of the predecessor that Fairway does not implement: it closes the route.
+	NotYet bool
+}
+
+// Enum is a key with a fixed set of values, compared without regard to case.
+func Enum[T any](name string, spec Spec, options []Option[T], set func(e *Effect, v T)) Key {
+	var words []string
+	for _, o := range options {
+		words = append(words, o.Text)
+	}
+	return Parsed(name, "one of "+strings.Join(words, ", "), spec, func(text string) (T, error) {
+		for _, o := range options {
+			if !strings.EqualFold(o.Text, text) {
+				continue
+			}
+			if o.NotYet {
+				return o.Value, closing{fmt.Errorf("%w: %s", errNotYet, o.Text)}
+			}
+			return o.Value, nil
+		}
+		var zero T
+		return zero, fmt.Errorf("is none of %s", strings.Join(words, ", "))
+	}, set)
+}
+
+// Parsed is a key whose values parse reads; words say in the reference what it takes.
+func Parsed[T any](name, words string, spec Spec, parse func(text string) (T, error), set func(e *Effect, v T)) Key {
+	return Key{Name: name, Type: words, Spec: spec, apply: func(e *Effect, text string) error {
+		v, err := parse(text)
+		if err != nil {
+			return err
+		}
+		set(e, v)
+		return nil
+	}}
+}
+
+// closing wraps the error of a value that must close the route.
+type closing struct{ error }
+
+func (c closing) Unwrap() error { return c.error }
+
+// closingCanary wraps the error of a value without which a canary must not take requests.
+type closingCanary struct{ error }
+
+var errNotYet = errors.New("is not supported yet")
+
+// reason gives the problem reason that an error of apply stands for.
+func reason(err error) string {
+	if errors.Is(err, errNotYet) {
+		return model.ReasonUnsupported
+	}
+	return model.ReasonInvalidAnnotation
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+import "time"
+
+// longest is the most that nginx' Lua balancer takes as a timeout: 2^31-1 ms, some 24 days.
+const longest = 2147483
+
+var proxy = Group{
+	Name: "proxy", Doc: "Bounds requests and the wait for the backend.",
+	Keys: []Key{
+		Size("proxy-body-size", Spec{
+			Scope: Route, Risk: Medium, Default: "1m", Setting: "proxy-body-size", Example: "8m",
+			Doc:    "The largest request body; a larger one is answered with 413. 0 means no limit. Units are k, m and g; no unit or b means bytes.",
+			Source: "client_max_body_size of ngx_http_core_module",
+		}, func(e *Effect, v int64) { e.Policy.BodyLimit = v }),
+
+		Seconds("proxy-connect-timeout", Spec{
+			Scope: Route, Risk: Low, Max: longest, Default: "5", Setting: "proxy-connect-timeout", Example: "10",
+			Doc:    "How long the connection to an endpoint may take; then the next endpoint is tried or 504 is answered.",
+			Source: "proxy_connect_timeout of ngx_http_proxy_module",
+		}, func(e *Effect, v time.Duration) { e.Policy.Timeouts.Connect = v }),
+
+		Seconds("proxy-read-timeout", Spec{
+			Scope: Route, Risk: Low, Max: longest, Default: "60", Setting: "proxy-read-timeout", Example: "3600",
+			Doc:    "The longest pause between two reads from the endpoint, which also bounds idle WebSockets. Above 24 days counts as 24 days.",
+			Source: "proxy_read_timeout of ngx_http_proxy_module",
+		}, func(e *Effect, v time.Duration) { e.Policy.Timeouts.Read = v }),
+
+		Seconds("proxy-send-timeout", Spec{
+			Scope: Route, Risk: Low, Max: longest, Default: "60", Setting: "proxy-send-timeout", Example: "120",
+			Doc:    "The longest pause between two writes to the endpoint. Above 24 days counts as 24 days.",
+			Source: "proxy_send_timeout of ngx_http_proxy_module",
+		}, func(e *Effect, v time.Duration) { e.Policy.Timeouts.Send = v }),
+	},
+}

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+import "slices"
+
+// Groups lists all keys, group by group in the order of the reference.
+func Groups() []Group {
+	return slices.Concat([]Group{rewrite, redirect, backend, proxy, canary}, notYet)
+}
+
+// index finds a key by its name or alias.
+var index = func() map[string]*Key {
+	byName := map[string]*Key{}
+	for _, group := range Groups() {
+		for i := range group.Keys {
+			key := &group.Keys[i]
+			byName[key.Name] = key
+			if key.Alias != "" {
+				byName[key.Alias] = key
+			}
+		}
+	}
+	return byName
+}()

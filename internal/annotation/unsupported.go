@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+// notYet are the predecessor's keys without an implementation. Controls among them close the routes of their Ingress; all others
+// are reported and have no effect. A key that gets its implementation moves to the file of its group.
+var notYet = []Group{
+	{Name: "acl", Doc: "Lets in or keeps out client addresses. Not supported yet.", Keys: []Key{
+		aliased(closed("allowlist-source-range", Route, Medium), "whitelist-source-range"),
+		closed("denylist-source-range", Route, Medium),
+	}},
+	{Name: "auth", Doc: "Basic, digest and external authentication. Not supported yet.", Keys: []Key{
+		closed("auth-always-set-cookie", Route, Low, "false"),
+		closed("auth-cache-duration", Route, Medium),
+		closed("auth-cache-key", Route, Medium),
+		closed("auth-keepalive", Route, Low),
+		closed("auth-keepalive-requests", Route, Low),
+		closed("auth-keepalive-share-vars", Route, Low),
+		closed("auth-keepalive-timeout", Route, Low),
+		closed("auth-method", Route, Low),
+		closed("auth-proxy-set-headers", Route, Medium),
+		closed("auth-realm", Route, Medium),
+		closed("auth-request-redirect", Route, Medium),
+		closed("auth-response-headers", Route, Medium),
+		closed("auth-secret", Route, Medium),
+		closed("auth-secret-type", Route, Low),
+		closed("auth-signin", Route, High),
+		closed("auth-signin-redirect-param", Route, Medium),
+		closed("auth-type", Route, Low),
+		closed("auth-url", Route, High),
+		ignored("enable-global-auth", Route, Low, "true", "false"),
+		closed("satisfy", Route, Low, "all"),
+	}},
+	{Name: "auth-tls", Doc: "Client certificates. Not supported yet.", Keys: []Key{
+		closed("auth-tls-error-page", Host, High),
+		closed("auth-tls-match-cn", Host, High),
+		closed("auth-tls-pass-certificate-to-upstream", Host, Low, "false"),
+		closed("auth-tls-secret", Host, Medium),
+		closed("auth-tls-verify-client", Host, Medium, "off"),
+		closed("auth-tls-verify-depth", Host, Low),
+	}},
+	{Name: "snippet", Doc: "Raw nginx configuration. Not supported yet.", Keys: []Key{
+		closed("auth-snippet", Route, Critical),
+		closed("configuration-snippet", Route, Critical),
+		closed("modsecurity-snippet", Route, Critical),
+		closed("server-snippet", Host, Critical),
+		closed("stream-snippet", Ingress, Critical),
+	}},
+	{Name: "affinity", Doc: "Keeps a client on one endpoint. Not supported yet.", Keys: []Key{
+		ignored("affinity", Service, Low),
+		ignored("affinity-canary-behavior", Service, Low),
+		ignored("affinity-mode", Service, Medium, "balanced"),
+		ignored("session-cookie-change-on-failure", Service, Low, "false"),
+		ignored("session-cookie-conditional-samesite-none", Service, Low),
+		ignored("session-cookie-domain", Service, Medium),
+		ignored("session-cookie-expires", Service, Medium),
+		ignored("session-cookie-max-age", Service, Medium),
+		ignored("session-cookie-name", Service, Medium),
+		ignored("session-cookie-path", Service, Medium),
+		ignored("session-cookie-samesite", Service, Low),
+		ignored("session-cookie-secure", Service, Low),
+	}},
+	{Name: "more-backend", Doc: "Balancing and other ways to talk to the Service. Not supported yet.", Keys: []Key{
+		ignored("custom-headers", Route, Medium),
+		ignored("fastcgi-index", Route, Medium),
+		ignored("fastcgi-params-configmap", Route, Medium),
+		ignored("load-balance", Service, Low, "round_robin"),
+		ignored("service-upstream", Service, Low, "false"),
+		ignored("upstream-hash-by", Service, High),
+		ignored("upstream-hash-by-subset", Service, Low),
+		ignored("upstream-hash-by-subset-size", Service, Low),
+		ignored("x-forwarded-prefix", Route, Medium),
+	}},
+	{Name: "more-proxy", Doc: "Buffering, retries and header changes. Not supported yet.", Keys: []Key{
+		ignored("client-body-buffer-size", Route, Low),
+		ignored("connection-proxy-header", Route, Low),
+		ignored("proxy-buffer-size", Route, Low),
+		ignored("proxy-buffering", Route, Low, "off"),
+		ignored("proxy-buffers-number", Route, Low),
+		ignored("proxy-busy-buffers-size", Route, Low),
+		ignored("proxy-cookie-domain", Route, Medium),
+		ignored("proxy-cookie-path", Route, Medium),
+		ignored("proxy-http-version", Route, Low, "1.1"),
+		ignored("proxy-max-temp-file-size", Route, Low),
+		ignored("proxy-next-upstream", Route, Medium),
+		ignored("proxy-next-upstream-timeout", Route, Low),
+		ignored("proxy-next-upstream-tries", Route, Low),
+		ignored("proxy-redirect-from", Route, Medium),
+		ignored("proxy-redirect-to", Route, Medium),
+		ignored("proxy-request-buffering", Route, Low, "on"),
+	}},
+	{Name: "proxy-tls", Doc: "Certificates towards backends. Not supported yet.", Keys: []Key{
+		ignored("proxy-ssl-ciphers", Route, Medium),
+		ignored("proxy-ssl-name", Route, High),
+		ignored("proxy-ssl-protocols", Route, Low),
+		closed("proxy-ssl-secret", Route, Medium),
+		ignored("proxy-ssl-server-name", Route, Low, "off"),
+		closed("proxy-ssl-verify", Route, Low, "off"),
+		ignored("proxy-ssl-verify-depth", Route, Low),
+	}},
+	{Name: "more-redirect", Doc: "Other redirects. Not supported yet.", Keys: []Key{
+		ignored("app-root", Host, Medium),
+		ignored("from-to-www-redirect", Host, Low, "false"),
+		ignored("permanent-redirect", Route, Medium),
+		ignored("permanent-redirect-code", Route, Low),
+		ignored("relative-redirects", Route, Low, "false"),
+		ignored("temporal-redirect", Route, Medium),
+		ignored("temporal-redirect-code", Route, Low),
+		ignored("use-port-in-redirects", Route, Low, "false"),
+	}},
+	{Name: "cors", Doc: "Cross-origin requests. Not supported yet.", Keys: []Key{
+		ignored("cors-allow-credentials", Route, Low),
+		ignored("cors-allow-headers", Route, Medium),
+		ignored("cors-allow-methods", Route, Medium),
+		ignored("cors-allow-origin", Route, Medium),
+		ignored("cors-expose-headers", Route, Medium),
+		ignored("cors-max-age", Route, Low),
+		ignored("enable-cors", Route, Low, "false"),
+	}},
+	{Name: "rate-limit", Doc: "Limits per client address. Not supported yet.", Keys: []Key{
+		aliased(closed("limit-allowlist", Route, Low), "limit-whitelist"),
+		closed("limit-burst-multiplier", Route, Low),
+		closed("limit-connections", Route, Low, "0"),
+		closed("limit-rate", Route, Low, "0"),
+		closed("limit-rate-after", Route, Low, "0"),
+		closed("limit-rpm", Route, Low, "0"),
+		closed("limit-rps", Route, Low, "0"),
+	}},
+	{Name: "errors", Doc: "Error pages. Not supported yet.", Keys: []Key{
+		ignored("custom-http-errors", Route, Low),
+		ignored("default-backend", Route, Low),
+		ignored("disable-proxy-intercept-errors", Route, Low),
+	}},
+	{Name: "server", Doc: "Other names of a host. Not supported yet.", Keys: []Key{
+		ignored("server-alias", Host, High),
+	}},
+	{Name: "tls", Doc: "TLS towards clients. Not supported yet.", Keys: []Key{
+		ignored("ssl-ciphers", Host, Low),
+		ignored("ssl-passthrough", Host, Low, "false"),
+		ignored("ssl-prefer-server-ciphers", Host, Low),
+	}},
+	{Name: "waf", Doc: "ModSecurity. Not supported yet.", Keys: []Key{
+		closed("enable-modsecurity", Route, Low, "false"),
+		closed("enable-owasp-core-rules", Route, Low, "false"),
+		closed("modsecurity-transaction-id", Route, High),
+	}},
+	{Name: "observability", Doc: "Logs and traces. Not supported yet.", Keys: []Key{
+		ignored("enable-access-log", Route, Low, "true"),
+		ignored("enable-opentelemetry", Route, Low, "false"),
+		ignored("enable-rewrite-log", Route, Low, "false"),
+		ignored("opentelemetry-operation-name", Route, Medium),
+		ignored("opentelemetry-trust-incoming-span", Route, Low),
+	}},
+	{Name: "mirror", Doc: "Copies of requests. Not supported yet.", Keys: []Key{
+		ignored("mirror-host", Route, High),
+		ignored("mirror-request-body", Route, Low),
+		ignored("mirror-target", Route, High),
+	}},
+	{Name: "http2", Doc: "HTTP/2. Not supported yet.", Keys: []Key{
+		ignored("http2-push-preload", Route, Low, "false"),
+	}},
+	{Name: "removed", Doc: "Keys that the predecessor dropped long ago. They have no effect there either.", Keys: []Key{
+		ignored("add-base-url", Ingress, Low),
+		ignored("base-url-scheme", Ingress, Low),
+		ignored("enable-influxdb", Ingress, Low),
+		ignored("grpc-backend", Ingress, Low),
+		ignored("influxdb-host", Ingress, Low),
+		ignored("influxdb-measurement", Ingress, Low),
+		ignored("influxdb-port", Ingress, Low),
+		ignored("influxdb-server-name", Ingress, Low),
+		ignored("mirror-uri", Ingress, Low),
+		ignored("secure-backends", Ingress, Low),
+		ignored("secure-verify-ca-secret", Ingress, Low),
+		ignored("session-cookie-hash", Ingress, Low),
+	}},
+}
+
+// closed is a key whose loss would open something: it closes the routes. Harmless values ask for nothing.
+func closed(name string, scope Scope, risk Risk, harmless ...string) Key {
+	return Key{Name: name, Spec: Spec{Scope: scope, Risk: risk, NotYet: true, Closes: true, Harmless: harmless}}
+}
+
+// ignored is a key whose loss opens nothing.
+func ignored(name string, scope Scope, risk Risk, harmless ...string) Key {
+	return Key{Name: name, Spec: Spec{Scope: scope, Risk: risk, NotYet: true, Harmless: harmless}}
+}
+
+func aliased(key Key, alias string) Key {
+	key.Alias = alias
+	return key
+}

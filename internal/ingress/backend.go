@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ingress
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/source"
+)
+
+// backendInputs is all that a backend depends on, besides options.
+type backendInputs struct {
+	service *corev1.Service // nil when it is missing
+	slices  []*discoveryv1.EndpointSlice
+	answers []netip.Addr // of DNS, for ExternalName
+}
+
+func (a backendInputs) equal(b backendInputs) bool {
+	return a.service == b.service && slices.Equal(a.slices, b.slices) && slices.Equal(a.answers, b.answers)
+}
+
+func readBackendInputs(id model.BackendID, snapshot *source.Snapshot) backendInputs {
+	key := source.Key{Namespace: id.Namespace, Name: id.Service}
+	in := backendInputs{service: snapshot.Services[key]}
+	switch {
+	case in.service == nil:
+	case in.service.Spec.Type == corev1.ServiceTypeExternalName:
+		in.answers = snapshot.Addresses[lookupName(in.service)]
+	default:
+		in.slices = snapshot.EndpointSlices[key]
+	}
+	return in
+}
+
+// fault is what is wrong with a backend; it becomes a Problem of everyone who names it. The zero value is none.
+type fault struct{ reason, message string }
+
+// backendResult is what a Service comes to.
+type backendResult struct {
+	endpoints []model.Endpoint
+	fault     fault
+	lookup    string // a DNS name whose addresses are needed
+}
+
+// buildBackend gives the endpoints of a backend. There is always a backend; what is wrong with it leaves it without endpoints.
+func buildBackend(id model.BackendID, in backendInputs, options *Options) backendResult {
+	service := id.Namespace + "/" + id.Service
+	switch {
+	case in.service == nil:
+		return faulty(model.ReasonMissingService, "there is no Service %s; requests are answered with 503", service)
+	case in.service.Spec.Type == corev1.ServiceTypeExternalName:
+		return buildExternal(id, in, options)
+	}
+	port := findPort(in.service, id.Port)
+	if port == nil {
+		return faulty(model.ReasonMissingPort, "the Service %s has no TCP port %s; requests are answered with 503", service, id.Port)
+	}
+	found := collect(in.slices, port)
+	if options.TopologyAware && options.Zone != "" && wantsTopology(in.service) {
+		found.ready = inZone(found.ready, options.Zone)
+	}
+	list, refused := addresses(found.ready, options.AllowLocalEndpoints)
+	if len(list) == 0 {
+		var more int
+		list, more = addresses(found.draining, options.AllowLocalEndpoints)
+		refused += more
+	}
+	return withEndpoints(service, list, refused)
+}
+
+func buildExternal(id model.BackendID, in backendInputs, options *Options) backendResult {
+	service := id.Namespace + "/" + id.Service
+	name, why := externalName(in.service, options)
+	if why != "" {
+		return faulty(model.ReasonInvalidBackend, "the Service %s is refused, as %s; requests are answered with 503", service, why)
+	}
+	port := externalPort(in.service, id.Port)
+	if port == 0 {
+		return faulty(model.ReasonMissingPort, "the Service %s has no port %s; requests are answered with 503", service, id.Port)
+	}
+	list, refused := resolve(name, in.answers, port, options.AllowLocalEndpoints)
+	r := withEndpoints(service, list, refused)
+	if _, err := netip.ParseAddr(name); err != nil {
+		r.lookup = name
+		if len(list) == 0 && refused == 0 {
+			r.fault.message = fmt.Sprintf("the name %s of the Service %s does not resolve; requests are answered with 503", name, service)
+		}
+	}
+	return r
+}
+
+func lookupName(service *corev1.Service) string {
+	name, _ := externalName(service, &Options{AllowLocalEndpoints: true})
+	return name
+}
+
+func faulty(reason, format string, args ...any) backendResult {
+	return backendResult{fault: fault{reason, fmt.Sprintf(format, args...)}}
+}
+
+func withEndpoints(service string, list []model.Endpoint, refused int) backendResult {
+	r := backendResult{endpoints: list}
+	switch {
+	case refused > 0 && len(list) == 0:
+		r.fault = fault{model.ReasonInvalidBackend, fmt.Sprintf(
+			"all endpoints of the Service %s are local addresses, which are refused; requests are answered with 503", service)}
+	case refused > 0:
+		r.fault = fault{model.ReasonInvalidBackend, fmt.Sprintf("endpoints of the Service %s that are local addresses are refused", service)}
+	case len(list) == 0:
+		r.fault = fault{model.ReasonNoEndpoints, fmt.Sprintf("the Service %s has no ready endpoint; requests are answered with 503", service)}
+	}
+	return r
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ingress
+
+import (
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// candidates are the endpoints of a Service port by what may become of them.
+type candidates struct {
+	ready    []endpoint
+	draining []endpoint // terminating, yet still serving
+	refused  int        // local addresses
+}
+
+// endpoint is one endpoint of a slice with the ports that count.
+type endpoint struct {
+	*discoveryv1.Endpoint
+	ports []uint16
+}
+
+// collect sorts out the endpoints of slices for a port of their Service.
+func collect(endpointSlices []*discoveryv1.EndpointSlice, port *corev1.ServicePort) candidates {
+	var c candidates
+	for _, slice := range endpointSlices {
+		if slice.AddressType == discoveryv1.AddressTypeFQDN {
+			continue
+		}
+		ports := slicePorts(slice, port)
+		if len(ports) == 0 {
+			continue
+		}
+		for i := range slice.Endpoints {
+			e := endpoint{&slice.Endpoints[i], ports}
+			switch {
+			case e.Conditions.Ready == nil || *e.Conditions.Ready:
+				c.ready = append(c.ready, e)
+			case isTrue(e.Conditions.Serving) && isTrue(e.Conditions.Terminating):
+				c.draining = append(c.draining, e)
+			}
+		}
+	}
+	return c
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// slicePorts gives the TCP ports of a slice that belong to a port of the Service: all when that has no name, else those of its name, else
+// its target port if that is a number.
+func slicePorts(slice *discoveryv1.EndpointSlice, port *corev1.ServicePort) []uint16 {
+	var numbers []uint16
+	for _, p := range slice.Ports {
+		if p.Protocol != nil && *p.Protocol != corev1.ProtocolTCP || p.Port == nil || *p.Port < 1 || *p.Port > 65535 {
+			continue
+		}
+		if port.Name == "" || p.Name != nil && *p.Name == port.Name {
+			numbers = append(numbers, uint16(*p.Port))
+		}
+	}
+	if len(numbers) == 0 && targetNumber(port) != 0 && (len(slice.Ports) == 0 || port.Name != "") {
+		numbers = append(numbers, targetNumber(port))
+	}
+	return numbers
+}
+
+// addresses gives the addresses of endpoints, sorted and unique, and how many were refused as local.
+func addresses(endpoints []endpoint, allowLocal bool) (list []model.Endpoint, refused int) {
+	for _, e := range endpoints {
+		for _, text := range e.Addresses {
+			a, err := netip.ParseAddr(text)
+			if err != nil {
+				continue
+			}
+			if !allowLocal && isLocal(a) {
+				refused++
+				continue
+			}
+			for _, port := range e.ports {
+				list = append(list, netip.AddrPortFrom(a.Unmap().WithZone(""), port))
+			}
+		}
+	}
+	return sortEndpoints(list), refused
+}
+
+func sortEndpoints(list []model.Endpoint) []model.Endpoint {
+	slices.SortFunc(list, model.Endpoint.Compare)
+	return slices.Compact(list)
+}

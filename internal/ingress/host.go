@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ingress
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// hostInputs is all that the matches of a host depend on, besides settings. Pointers stand for contents: claims never change.
+type hostInputs struct {
+	mains    []*hostClaim // in the order of age
+	canaries []*hostClaim
+	secure   bool // a certificate entry covers the host
+}
+
+func (a hostInputs) equal(b hostInputs) bool {
+	return a.secure == b.secure && slices.Equal(a.mains, b.mains) && slices.Equal(a.canaries, b.canaries)
+}
+
+// hostResult is what the claims on a host come to.
+type hostResult struct {
+	host      *model.Host // nil when there are only canaries
+	locations []*location
+	uses      []use
+	problems  []model.Problem
+}
+
+// use is a place that names a backend.
+type use struct {
+	backend model.BackendID
+	owner   model.Ref
+	field   string
+}
+
+// location is a path that its claim owns.
+type location struct {
+	*pathClaim
+	canaries []*pathClaim
+	secure   bool
+	route    *model.Route
+	matched  bool // something in the host's matches leads here
+}
+
+// buildHost settles the claims on one host. It takes routes from the previous result when nothing they depend on changed.
+func buildHost(name string, in hostInputs, previous *hostResult, settings *model.Settings) *hostResult {
+	h := &hostBuild{name: name, in: in, settings: settings, owned: map[pathKey]*location{}, result: &hostResult{}}
+	h.claim()
+	h.shareCanaries()
+	if len(in.mains) == 0 && name != model.CatchAll {
+		return h.result
+	}
+	h.makeRoutes(previous)
+	matches := h.matches()
+	h.noteUses()
+	h.result.host = &model.Host{Name: name, Matches: matches}
+	return h.result
+}
+
+type hostBuild struct {
+	name     string
+	in       hostInputs
+	settings *model.Settings
+	owned    map[pathKey]*location
+	result   *hostResult
+}
+
+type pathKey struct {
+	exact bool
+	path  string
+}
+
+func (p *pathClaim) key() pathKey { return pathKey{p.exact, p.path} }
+
+func (h *hostBuild) problem(owner model.Ref, field, reason, format string, args ...any) {
+	h.result.problems = append(h.result.problems, model.Problem{Object: owner, Field: field, Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// claim gives each path and type to the first claim on it. The root of a host that nobody declares goes to who named the host first.
+func (h *hostBuild) claim() {
+	for _, host := range h.in.mains {
+		for _, p := range host.paths {
+			if owner := h.owned[p.key()]; owner != nil {
+				h.problem(host.ref, p.field, model.ReasonShadowed, "%s, which is older, has the path %s; this one is not served", owner.name(), p.path)
+				continue
+			}
+			h.own(p)
+		}
+	}
+	if len(h.in.mains) == 0 || h.name == model.CatchAll || h.owned[pathKey{false, "/"}] != nil {
+		return
+	}
+	first := h.in.mains[0]
+	root := &pathClaim{host: first, field: first.field, path: "/", backend: first.root, implicit: true}
+	if !first.root.IsZero() {
+		root.field = "spec.defaultBackend"
+	}
+	h.own(root)
+}
+
+func (h *hostBuild) own(p *pathClaim) {
+	l := &location{pathClaim: p, secure: h.in.secure}
+	h.owned[p.key()] = l
+	h.result.locations = append(h.result.locations, l)
+}
+
+// name says for people whose location it is.
+func (l *location) name() string { return l.host.ref.Namespace + "/" + l.host.ref.Name }
+
+// makeRoutes makes the route of each location.
+func (h *hostBuild) makeRoutes(previous *hostResult) {
+	old := map[pathKey]*location{}
+	if previous != nil {
+		for _, l := range previous.locations {
+			old[l.key()] = l
+		}
+	}
+	for _, l := range h.result.locations {
+		if o := old[l.key()]; o != nil && l.dependsOnSame(o) {
+			l.route = o.route
+			continue
+		}
+		l.route = h.newRoute(l)
+	}
+}
+
+// dependsOnSame tells whether the routes of two locations of one host must be equal. The claim of an implicit root is made anew each time.
+func (l *location) dependsOnSame(o *location) bool {
+	sameClaim := l.pathClaim == o.pathClaim || l.implicit && o.implicit && l.host == o.host
+	return sameClaim && l.secure == o.secure && slices.Equal(l.canaries, o.canaries)
+}
+
+func (h *hostBuild) newRoute(l *location) *model.Route {
+	effect := l.host.effect
+	r := &model.Route{
+		Owner: l.host.ref, Field: l.field, Path: l.path, Backend: l.backend,
+		Closed: cmp.Or(effect.Closed, h.settings.Closed),
+		Policy: effect.Policy,
+	}
+	r.Policy.HTTPSRedirect = h.redirects(l)
+	if r.Backend.IsZero() {
+		r.Policy.Protocol = model.HTTP // what the default backend speaks
+	}
+	if l.rewrites() {
+		r.Policy.Rewrite = &model.Rewrite{Pattern: l.path, Target: effect.RewriteTarget}
+	}
+	for _, c := range l.canaries {
+		r.Canaries = append(r.Canaries, newCanary(c))
+	}
+	return r
+}
+
+// redirects decides whether plain HTTP is sent to HTTPS.
+func (h *hostBuild) redirects(l *location) bool {
+	if l.bare {
+		return false
+	}
+	for _, beginning := range h.settings.NoHTTPSRedirect {
+		if strings.HasPrefix(l.path, beginning) {
+			return false
+		}
+	}
+	return l.host.effect.ForceHTTPSRedirect || l.host.effect.Policy.HTTPSRedirect && h.in.secure
+}
+
+// noteUses lists the places that name backends, of all routes that are matched.
+func (h *hostBuild) noteUses() {
+	for _, l := range h.result.locations {
+		if !l.matched {
+			continue
+		}
+		if !l.backend.IsZero() {
+			h.result.uses = append(h.result.uses, use{l.backend, l.host.ref, backendField(l.pathClaim)})
+		}
+		for _, c := range l.canaries {
+			h.result.uses = append(h.result.uses, use{c.backend, c.host.ref, backendField(c)})
+		}
+	}
+}
+
+func backendField(p *pathClaim) string {
+	if p.field == "spec.defaultBackend" {
+		return p.field
+	}
+	return p.field + ".backend"
+}

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ingress
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	netv1 "k8s.io/api/networking/v1"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/source"
+)
+
+// Builder builds models and remembers the parts. It serves one goroutine at a time.
+type Builder struct {
+	options Options
+	memory  memory
+}
+
+// NewBuilder gives a builder that remembers nothing yet.
+func NewBuilder(options Options) *Builder {
+	return &Builder{options: options, memory: newMemory()}
+}
+
+// memory holds what was built last, under what it was built from. It never changes what a build gives, only what it costs: entries are used
+// only when all that they depend on is the same. Entries that a build did not use are forgotten at its end.
+type memory struct {
+	now          uint64 // counts the builds
+	settings     model.Settings
+	claims       map[source.Key]*claimMemory
+	hosts        map[string]*hostMemory
+	backends     map[model.BackendID]*backendMemory
+	certificates map[source.Key]*certificateMemory
+
+	// What was sorted last.
+	sortedHosts        []*hostMemory
+	sortedBackends     []*backendMemory
+	sortedCertificates []*model.Certificate
+}
+
+type claimMemory struct {
+	*claims
+	seen uint64
+}
+
+type hostMemory struct {
+	name     string
+	wildcard string // the name that covers it, if there can be one
+	seen     uint64
+
+	next        hostInputs // of this build
+	nextSecrets []*certificate
+
+	in       hostInputs
+	result   *hostResult
+	backends []*backendMemory // of result.uses
+
+	secrets []*certificate
+	tls     tlsResult
+}
+
+type backendMemory struct {
+	id    model.BackendID
+	order string
+	seen  uint64
+
+	built  bool
+	in     backendInputs
+	result backendResult
+	model  *model.Backend
+}
+
+type certificateMemory struct {
+	secret *corev1.Secret
+	*certificate
+	seen uint64
+}
+
+func newMemory() memory {
+	return memory{
+		claims:       map[source.Key]*claimMemory{},
+		hosts:        map[string]*hostMemory{},
+		backends:     map[model.BackendID]*backendMemory{},
+		certificates: map[source.Key]*certificateMemory{},
+	}
+}
+
+func (m *memory) begin() { m.now++ }
+
+// forget drops what the build that ends did not use.
+func (m *memory) forget() {
+	maps.DeleteFunc(m.claims, func(_ source.Key, c *claimMemory) bool { return c.seen != m.now })
+	maps.DeleteFunc(m.hosts, func(_ string, h *hostMemory) bool { return h.seen != m.now })
+	maps.DeleteFunc(m.backends, func(_ model.BackendID, b *backendMemory) bool { return b.seen != m.now })
+	maps.DeleteFunc(m.certificates, func(_ source.Key, c *certificateMemory) bool { return c.seen != m.now })
+}
+
+// useSettings forgets what depends on settings when they are others than last time.
+func (m *memory) useSettings(settings model.Settings) {
+	if reflect.DeepEqual(m.settings, settings) {
+		return
+	}
+	m.settings = settings
+	clear(m.claims)
+	clear(m.hosts)
+	m.sortedHosts = nil
+}
+
+// claimsOf reads the claims of an Ingress, unless it asks for the same as last time.
+func (m *memory) claimsOf(prefix string, ing *netv1.Ingress) *claims {
+	key := source.Key{Namespace: ing.Namespace, Name: ing.Name}
+	old := m.claims[key]
+	switch {
+	case old == nil || old.ingress != ing && !sameClaims(old.ingress, ing):
+		old = &claimMemory{claims: readClaims(prefix, ing, &m.settings)}
+		m.claims[key] = old
+	case old.ingress != ing:
+		old.ingress = ing
+	}
+	old.seen = m.now
+	return old.claims
+}
+
+// host gives the memory of a host and whether this build asks for it for the first time.
+func (m *memory) host(name string) (h *hostMemory, first bool) {
+	h = m.hosts[name]
+	if h == nil {
+		h = &hostMemory{name: name, wildcard: model.Wildcard(name)}
+		m.hosts[name] = h
+	}
+	first = h.seen != m.now
+	if first {
+		h.seen = m.now
+		h.next.mains, h.next.canaries = h.next.mains[:0], h.next.canaries[:0]
+	}
+	return h, first
+}
+
+func (in hostInputs) clone() hostInputs {
+	return hostInputs{mains: slices.Clone(in.mains), canaries: slices.Clone(in.canaries), secure: in.secure}
+}
+
+// certificateOf reads a Secret, unless it is the same as last time; nil when there is none.
+func (m *memory) certificateOf(key source.Key, snapshot *source.Snapshot) *certificate {
+	if key.Name == "" {
+		return nil
+	}
+	secret := snapshot.Secrets[key]
+	if secret == nil {
+		return nil
+	}
+	old := m.certificates[key]
+	if old == nil || old.secret != secret {
+		fresh := readCertificate(secret)
+		if old != nil && fresh.err == nil && old.err == nil && old.ID == fresh.ID {
+			fresh = old.certificate
+		}
+		old = &certificateMemory{secret: secret, certificate: fresh}
+		m.certificates[key] = old
+	}
+	old.seen = m.now
+	return old.certificate
+}
+
+func (m *memory) backend(id model.BackendID) *backendMemory {
+	b := m.backends[id]
+	if b == nil {
+		b = &backendMemory{id: id, order: id.String()}
+		m.backends[id] = b
+	}
+	return b
+}
+
+// refresh brings a backend up to date and tells whether this build asks for it for the first time.
+func (m *memory) refresh(b *backendMemory, snapshot *source.Snapshot, options *Options) (first bool) {
+	if b.seen == m.now {
+		return false
+	}
+	b.seen = m.now
+	in := readBackendInputs(b.id, snapshot)
+	if b.built && b.in.equal(in) {
+		return true
+	}
+	b.built, b.in, b.result = true, in, buildBackend(b.id, in, options)
+	if b.model == nil || !slices.Equal(b.model.Endpoints, b.result.endpoints) {
+		b.model = &model.Backend{ID: b.id, Endpoints: b.result.endpoints}
+	}
+	return true
+}
+
+func (m *memory) sortHosts(used []*hostMemory) []*hostMemory {
+	m.sortedHosts = resort(m.sortedHosts, used,
+		func(h *hostMemory) bool { return h.seen == m.now && m.hosts[h.name] == h },
+		func(a, b *hostMemory) int { return strings.Compare(a.name, b.name) })
+	return m.sortedHosts
+}
+
+func (m *memory) sortBackends(used []*backendMemory) []*backendMemory {
+	m.sortedBackends = resort(m.sortedBackends, used,
+		func(b *backendMemory) bool { return b.seen == m.now },
+		func(a, b *backendMemory) int { return strings.Compare(a.order, b.order) })
+	return m.sortedBackends
+}
+
+// sortCertificates gives the values by ID.
+func (m *memory) sortCertificates(used map[model.CertificateID]*model.Certificate) []*model.Certificate {
+	same := len(used) == len(m.sortedCertificates)
+	for _, c := range m.sortedCertificates {
+		same = same && used[c.ID] == c
+	}
+	if !same {
+		m.sortedCertificates = slices.SortedFunc(maps.Values(used), func(a, b *model.Certificate) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return m.sortedCertificates
+}
+
+// resort gives used, unique, in order. When the last result holds just the used ones, it is the answer.
+func resort[T any](last, used []*T, live func(*T) bool, compare func(a, b *T) int) []*T {
+	if len(last) == len(used) && !slices.ContainsFunc(last, func(t *T) bool { return !live(t) }) {
+		return last
+	}
+	sorted := slices.Clone(used)
+	slices.SortFunc(sorted, compare)
+	return sorted
+}

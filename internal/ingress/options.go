@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ingress
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fairway-ingress/fairway/internal/source"
+)
+
+// Options are the flags that decide which objects count and what they mean.
+type Options struct {
+	// ControllerClass is what spec.controller of an IngressClass must say; empty means DefaultControllerClass.
+	ControllerClass string
+	// IngressClass is the value of the annotation kubernetes.io/ingress.class, and the name of the class of IngressClassByName; empty means
+	// DefaultIngressClass.
+	IngressClass string
+	// AnnotationsPrefix stands before each annotation key; empty means annotation.DefaultPrefix.
+	AnnotationsPrefix string
+	// IngressClassByName takes the class named IngressClass whatever its controller.
+	IngressClassByName bool
+	// WatchWithoutClass takes Ingresses that name no class.
+	WatchWithoutClass bool
+	// DisableCatchAll refuses Ingresses that have a spec.defaultBackend.
+	DisableCatchAll bool
+	// DisableExternalName refuses Services of type ExternalName.
+	DisableExternalName bool
+	// AllowLocalEndpoints lets endpoints be loopback, link-local and metadata addresses. It is meant for tests and demos.
+	AllowLocalEndpoints bool
+	// TopologyAware prefers endpoints that are hinted for Zone, for the Services that ask for it.
+	TopologyAware bool
+	Zone          string
+	// WatchNamespace, when not empty, takes Ingresses of that namespace alone.
+	WatchNamespace string
+	// NamespaceSelector, when not nil, takes Ingresses of namespaces with matching labels alone.
+	NamespaceSelector labels.Selector
+	// DefaultBackend names the Service whose first port answers what no route matches; zero for the built-in page.
+	DefaultBackend source.Key
+	// DefaultCertificate names the Secret of the certificate for clients that no other is for; zero for a self-signed one.
+	DefaultCertificate source.Key
+	// ConfigMap names the ConfigMap of the settings; zero for the defaults.
+	ConfigMap source.Key
+}
+
+// The predecessor's names, so that existing objects keep working.
+const (
+	DefaultControllerClass = "k8s.io/ingress-nginx"
+	DefaultIngressClass    = "nginx"
+)

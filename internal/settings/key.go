@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// Group is a set of keys that serve one purpose.
+type Group struct {
+	Name string
+	Doc  string
+	Keys []Key // sorted by name
+}
+
+// Key is one setting.
+type Key struct {
+	Name string
+	// Type says in words what a value is.
+	Type string
+	Spec
+	apply func(d *draft, text string) error
+}
+
+// Spec is what the registry says about a key besides its type.
+type Spec struct {
+	// Min bounds numbers.
+	Min int
+	// Default is in force without the key; it parses, and gives what model.DefaultSettings says.
+	Default string
+	// Example is a value that parses.
+	Example string
+	// Doc is for the reference.
+	Doc string
+	// Reload says that nginx reads its configuration again when the value changes.
+	Reload bool
+	// NotYet marks a key of the predecessor that Fairway does not implement.
+	NotYet bool
+	// Closes says that every route is closed when a NotYet key is set to other than a Harmless value, as it is a control.
+	Closes   bool
+	Harmless []string
+}
+
+// draft is the settings in the making, with what several keys say together.
+type draft struct {
+	model.Settings
+	hsts hsts
+}
+
+type hsts struct {
+	on, subdomains, preload bool
+	maxAge                  int
+}
+
+// Bool is a key whose values are Go's boolean literals; empty is false.
+func Bool(name string, spec Spec, set func(d *draft, v bool)) Key {
+	return Parsed(name, "boolean", spec, parseBool, set)
+}
+
+// Int is a key whose values are whole numbers of at least spec.Min; empty is 0.
+func Int(name string, spec Spec, set func(d *draft, v int)) Key {
+	return Parsed(name, "number", spec, func(text string) (int, error) { return parseInt(text, spec.Min) }, set)
+}
+
+// Seconds is a key whose values are whole seconds, at least one.
+func Seconds(name string, spec Spec, set func(d *draft, v time.Duration)) Key {
+	return Parsed(name, "seconds", spec, parseSeconds, set)
+}
+
+// Enum is a key with a fixed set of values.
+func Enum[T any](name string, spec Spec, words []string, values []T, set func(d *draft, v T)) Key {
+	return Parsed(name, "one of "+strings.Join(words, ", "), spec, func(text string) (T, error) {
+		for i, word := range words {
+			if word == text {
+				return values[i], nil
+			}
+		}
+		var zero T
+		return zero, fmt.Errorf("is none of %s", strings.Join(words, ", "))
+	}, set)
+}
+
+// Parsed is a key whose values parse reads; words say in the reference what it takes.
+func Parsed[T any](name, words string, spec Spec, parse func(text string) (T, error), set func(d *draft, v T)) Key {
+	return Key{Name: name, Type: words, Spec: spec, apply: func(d *draft, text string) error {
+		v, err := parse(text)
+		if err != nil {
+			return err
+		}
+		set(d, v)
+		return nil
+	}}
+}

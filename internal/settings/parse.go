@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// Parse reads the data of the controller's ConfigMap, owner. The problems are in the order of the keys.
+func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Problem) {
+	d := draft{Settings: model.DefaultSettings(), hsts: hsts{on: true, subdomains: true, maxAge: 31536000}}
+	var problems []model.Problem
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		if reason, message := d.apply(name, data[name]); reason != "" {
+			problems = append(problems, model.Problem{Object: owner, Field: "data[" + name + "]", Reason: reason, Message: message})
+		}
+	}
+	d.HSTS = d.hsts.header()
+	return d.Settings, problems
+}
+
+// apply sets one key and gives the reason and the message of the problem, if there is one.
+func (d *draft) apply(name, value string) (reason, message string) {
+	key, known := index[name]
+	switch {
+	case !known:
+		message = "nobody reads this key, it has no effect"
+		if near := nearest(name); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		return model.ReasonUnknownSetting, message
+	case key.NotYet && (value == "" || slices.Contains(key.Harmless, strings.ToLower(value))):
+		return "", ""
+	case key.NotYet && key.Closes:
+		d.Closed = cmp.Or(d.Closed, "setting "+name+" is not supported yet")
+		return model.ReasonUnsupported, "this setting is not supported yet; every route answers 503 rather than go without it"
+	case key.NotYet:
+		return model.ReasonUnsupported, "this setting is not supported yet; it has no effect"
+	}
+	if err := key.apply(d, value); err != nil {
+		return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; the default is in force: %s", value, err, key.Default)
+	}
+	return "", ""
+}
+
+// header gives the Strict-Transport-Security header (RFC 6797).
+func (h hsts) header() string {
+	if !h.on {
+		return ""
+	}
+	text := fmt.Sprintf("max-age=%d", h.maxAge)
+	if h.subdomains {
+		text += "; includeSubDomains"
+	}
+	if h.preload {
+		text += "; preload"
+	}
+	return text
+}
