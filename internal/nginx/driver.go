@@ -136,7 +136,8 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 // begin takes the first model: it adopts a running nginx or leaves everything ready for Run to start one.
 func (d *Driver) begin(plan Plan, wanted state.Entries) (model.Change, error) {
 	if d.adopt() {
-		// What runs is in d now; all shapes are unknown, so the next plan reloads unless the very same configuration comes out.
+		// Its routes are served until the changes are in, so their shapes must stay for that long.
+		plan.Config.Shapes.Add(state.Shapes(d.held))
 		plan.Changes = state.Diff(d.held, wanted)
 	} else {
 		memory, err := process.Memory()

@@ -102,7 +102,7 @@ func (c Config) render(hash string) string {
 	err := tmpl.Execute(&out, map[string]any{
 		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
 		"Default": DefaultShape(c.Settings), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
-		"Protocols": []model.Protocol{model.HTTP, model.HTTPS, model.GRPC, model.GRPCS},
+		"Protocols": protocols,
 		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
 		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,
 	})

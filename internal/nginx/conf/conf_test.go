@@ -68,7 +68,18 @@ func TestShapeNamesAreWordsAndUnique(t *testing.T) {
 					t.Errorf("%v and %v are named %q", s, other, s.Name())
 				}
 				seen[s.Name()] = s
+				if parsed, ok := ParseShape(s.Name()); !ok || parsed != s {
+					t.Errorf("%v comes back as %v", s, parsed)
+				}
 			}
+		}
+	}
+}
+
+func TestParseShapeRefusesWhatIsNone(t *testing.T) {
+	for _, name := range []string{"", "http", "http_", "http_-1", "http_x", "ftp_1", "default"} {
+		if s, ok := ParseShape(name); ok {
+			t.Errorf("%q is taken for %v", name, s)
 		}
 	}
 }

@@ -43,6 +43,25 @@ func (s Shape) Name() string {
 	return name
 }
 
+// ParseShape gives the shape of a name, and whether it is one.
+func ParseShape(name string) (Shape, bool) {
+	var s Shape
+	rest, ownHost := strings.CutSuffix(name, "_host")
+	protocol, limit, found := strings.Cut(rest, "_")
+	n, err := strconv.ParseInt(limit, 10, 64)
+	if !found || err != nil || n < 0 {
+		return s, false
+	}
+	for _, p := range protocols {
+		if strings.ToLower(p.String()) == protocol {
+			return Shape{Protocol: p, BodyLimit: n, OwnHost: ownHost}, true
+		}
+	}
+	return s, false
+}
+
+var protocols = []model.Protocol{model.HTTP, model.HTTPS, model.GRPC, model.GRPCS}
+
 // Shapes is a set of shapes.
 type Shapes map[Shape]struct{}
 

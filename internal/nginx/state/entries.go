@@ -6,7 +6,7 @@ package state
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"regexp"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
@@ -111,5 +111,20 @@ func encode(v any) string {
 	return string(out)
 }
 
-// Clone gives a copy that may be changed.
-func (e Entries) Clone() Entries { return maps.Clone(e) }
+var shapeMember = regexp.MustCompile(`"s":"([a-z0-9_]+)"`)
+
+// Shapes gives the shapes that the routes of a state name, and perhaps more: a path that looks like the name of a shape counts too.
+func Shapes(entries Entries) conf.Shapes {
+	shapes := conf.Shapes{}
+	for key, value := range entries {
+		if key[0] != 'h' {
+			continue
+		}
+		for _, found := range shapeMember.FindAllStringSubmatch(value, -1) {
+			if shape, ok := conf.ParseShape(found[1]); ok {
+				shapes[shape] = struct{}{}
+			}
+		}
+	}
+	return shapes
+}

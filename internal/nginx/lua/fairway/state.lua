@@ -66,7 +66,7 @@ function M.generation()
 end
 
 -- Replays the state memory file into an empty zone; one that already has a generation (a reload) is left alone.
--- Runs in init_by_lua, before any worker accepts.
+-- Runs in init_by_lua, before any worker accepts. When the zone is too small for all of it, the generation tells the controller.
 function M.load(path)
     if M.generation() > 0 then
         return
@@ -82,7 +82,6 @@ function M.load(path)
             local generation, err = M.apply(table.concat(push))
             if not generation then
                 ngx.log(ngx.ERR, "state: ", err)
-                zone:safe_set("full", err == "no memory")
                 break
             end
             push = {}

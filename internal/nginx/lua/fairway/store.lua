@@ -23,30 +23,33 @@ local names_count = 0
 local names_limit = 8192
 local hosts = {}      -- host name -> decoded host
 local backends = {}   -- backend key -> decoded backend
-local retired = {}    -- backends that were removed while a request may still hold their key
+local retired, retired_before = {}, {} -- backends that went while a request may still hold their key
+local retired_since = 0
+local retired_for = 300 -- seconds that they are kept at least, longer than most request bodies take to arrive
 local certificates = {} -- certificate ID -> { chain, key } as cdata
 local server_names = {} -- TLS server name -> list of certificate IDs, or false
 local server_names_count = 0
 
 local empty = {}
 
+local function retire(key, backend)
+    local now = ngx.now()
+    if now - retired_since > retired_for then
+        retired, retired_before, retired_since = {}, retired, now
+    end
+    retired[key] = backend
+end
+
 local function forget_everything()
     names, names_count = {}, 0
     hosts = {}
     for key, backend in pairs(backends) do
-        retired[key] = backend
+        retire(key, backend)
     end
     backends = {}
     certificates = {}
     server_names, server_names_count = {}, 0
     M.settings = nil
-end
-
--- Peers keep their balancing position across a change of endpoints, so that a busy change does not always begin with the first.
-local function forget_backend(key)
-    local old = backends[key]
-    backends[key] = nil
-    retired[key] = old
 end
 
 local function forget(key)
@@ -55,7 +58,10 @@ local function forget(key)
         hosts[name] = nil
         names, names_count = {}, 0
     elseif kind == 98 then -- b
-        forget_backend(name)
+        if backends[name] then
+            retire(name, backends[name])
+            backends[name] = nil
+        end
     elseif kind == 99 then -- c
         certificates[name] = nil
     elseif kind == 115 then -- s
@@ -132,17 +138,17 @@ function M.host(name)
     return host
 end
 
+-- The balancing position is kept across a change of endpoints, so that frequent changes do not favour the first.
 local function load_backend(key)
     local text = get(zone, "b:" .. key)
     local backend = text and decode(text)
-    if backend then
-        local before = retired[key]
-        backend.position = before and before.position or math.random(0, 1048576)
-        backends[key] = backend
-        retired[key] = nil
-        return backend
+    local before = retired[key] or retired_before[key]
+    if not backend then
+        return before
     end
-    return retired[key]
+    backend.position = before and before.position or math.random(0, 1048576)
+    backends[key] = backend
+    return backend
 end
 
 -- Gives the backend of a key, { n = log name, e = { { address, port }, … }, position = number }, or nil.
