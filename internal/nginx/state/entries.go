@@ -113,7 +113,7 @@ func encode(v any) string {
 
 var shapeMember = regexp.MustCompile(`"s":"([a-z0-9_]+)"`)
 
-// Shapes gives the shapes that the routes of a state name, and perhaps more: a path that looks like the name of a shape counts too.
+// Shapes gives the shapes that the routes of a state name. A tenant's text can't pass for one: its quotes are escaped.
 func Shapes(entries Entries) conf.Shapes {
 	shapes := conf.Shapes{}
 	for key, value := range entries {
