@@ -27,11 +27,17 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 		}
 	}
 	slices.Sort(names)
+	p.isCanary(annotations)
 	for _, name := range names {
 		key, known := index[name]
+		ofCanary := strings.HasPrefix(name, canaryKey)
 		switch {
 		case !known:
 			p.unknown(name)
+		case p.effect.Canary && !ofCanary:
+			// A canary joins the routes of others, whose own annotations stay in force, as with the predecessor.
+		case ofCanary && name != canaryKey && annotations[p.prefix+canaryKey] == "":
+			p.problem(name, model.ReasonInvalidAnnotation, "without the annotation canary this one has no effect; set canary to true or remove it")
 		case name == key.Alias && annotations[p.prefix+key.Name] != "":
 			p.problem(name, model.ReasonUnsupported, fmt.Sprintf("has no effect beside %s", key.Name))
 		default:
@@ -39,6 +45,15 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 		}
 	}
 	return p.effect, p.problems
+}
+
+// canaryKey makes an Ingress a canary; the other keys of canaries begin with it.
+const canaryKey = "canary"
+
+// isCanary finds out first of all whether the Ingress is a canary, as that decides which keys count.
+func (p *parser) isCanary(annotations map[string]string) {
+	v, err := parseBool(annotations[p.prefix+canaryKey])
+	p.effect.Canary = err == nil && v
 }
 
 type parser struct {
