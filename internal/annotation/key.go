@@ -122,7 +122,7 @@ func Enum[T any](name string, spec Spec, options []Option[T], set func(e *Effect
 				continue
 			}
 			if o.NotYet {
-				return o.Value, closing{fmt.Errorf("%w: %s", errNotYet, o.Text)}
+				return o.Value, closing{errNotYet}
 			}
 			return o.Value, nil
 		}

@@ -49,18 +49,27 @@ type backendResult struct {
 	lookup    string // a DNS name whose addresses are needed
 }
 
+// problem words the fault for an object that names the backend; without says what happens there without endpoints.
+func (r *backendResult) problem(object model.Ref, field, without string) model.Problem {
+	message := r.fault.message
+	if len(r.endpoints) == 0 {
+		message += "; " + without
+	}
+	return model.Problem{Object: object, Field: field, Reason: r.fault.reason, Message: message}
+}
+
 // buildBackend gives the endpoints of a backend. There is always a backend; what is wrong with it leaves it without endpoints.
 func buildBackend(id model.BackendID, in backendInputs, options *Options) backendResult {
 	service := id.Namespace + "/" + id.Service
 	switch {
 	case in.service == nil:
-		return faulty(model.ReasonMissingService, "there is no Service %s; requests are answered with 503", service)
+		return faulty(model.ReasonMissingService, "there is no Service %s", service)
 	case in.service.Spec.Type == corev1.ServiceTypeExternalName:
 		return buildExternal(id, in, options)
 	}
 	port := findPort(in.service, id.Port)
 	if port == nil {
-		return faulty(model.ReasonMissingPort, "the Service %s has no TCP port %s; requests are answered with 503", service, id.Port)
+		return faulty(model.ReasonMissingPort, "the Service %s has no TCP port %s", service, id.Port)
 	}
 	found := collect(in.slices, port)
 	if options.TopologyAware && options.Zone != "" && wantsTopology(in.service) {
@@ -79,18 +88,18 @@ func buildExternal(id model.BackendID, in backendInputs, options *Options) backe
 	service := id.Namespace + "/" + id.Service
 	name, why := externalName(in.service, options)
 	if why != "" {
-		return faulty(model.ReasonInvalidBackend, "the Service %s is refused, as %s; requests are answered with 503", service, why)
+		return faulty(model.ReasonInvalidBackend, "the Service %s is refused, as %s", service, why)
 	}
 	port := externalPort(in.service, id.Port)
 	if port == 0 {
-		return faulty(model.ReasonMissingPort, "the Service %s has no port %s; requests are answered with 503", service, id.Port)
+		return faulty(model.ReasonMissingPort, "the Service %s has no port %s", service, id.Port)
 	}
 	list, refused := resolve(name, in.answers, port, options.AllowLocalEndpoints)
 	r := withEndpoints(service, list, refused)
 	if _, err := netip.ParseAddr(name); err != nil {
 		r.lookup = name
 		if len(list) == 0 && refused == 0 {
-			r.fault.message = fmt.Sprintf("the name %s of the Service %s does not resolve; requests are answered with 503", name, service)
+			r.fault.message = fmt.Sprintf("the name %s of the Service %s does not resolve", name, service)
 		}
 	}
 	return r
@@ -110,11 +119,11 @@ func withEndpoints(service string, list []model.Endpoint, refused int) backendRe
 	switch {
 	case refused > 0 && len(list) == 0:
 		r.fault = fault{model.ReasonInvalidBackend, fmt.Sprintf(
-			"all endpoints of the Service %s are local addresses, which are refused; requests are answered with 503", service)}
+			"all endpoints of the Service %s are local addresses, which are refused", service)}
 	case refused > 0:
 		r.fault = fault{model.ReasonInvalidBackend, fmt.Sprintf("endpoints of the Service %s that are local addresses are refused", service)}
 	case len(list) == 0:
-		r.fault = fault{model.ReasonNoEndpoints, fmt.Sprintf("the Service %s has no ready endpoint; requests are answered with 503", service)}
+		r.fault = fault{model.ReasonNoEndpoints, fmt.Sprintf("the Service %s has no ready endpoint", service)}
 	}
 	return r
 }

@@ -172,9 +172,9 @@ func (r *run) buildHosts() {
 		r.problems = append(r.problems, h.result.problems...)
 		for i, backend := range h.backends {
 			r.use(backend)
-			if f := backend.result.fault; f.reason != "" {
+			if backend.result.fault.reason != "" {
 				u := h.result.uses[i]
-				r.problems = append(r.problems, model.Problem{Object: u.owner, Field: u.field, Reason: f.reason, Message: f.message})
+				r.problems = append(r.problems, backend.result.problem(u.owner, u.field, u.without))
 			}
 		}
 	}
@@ -206,9 +206,8 @@ func (r *run) buildDefaultBackend() {
 	id := model.BackendID{Namespace: key.Namespace, Service: key.Name, Port: strconv.Itoa(int(service.Spec.Ports[0].Port))}
 	backend := r.memory.backend(id)
 	r.use(backend)
-	if f := backend.result.fault; f.reason != "" {
-		problem.Reason, problem.Message = f.reason, f.message
-		r.problems = append(r.problems, problem)
+	if backend.result.fault.reason != "" {
+		r.problems = append(r.problems, backend.result.problem(problem.Object, "", "the built-in page answers"))
 	}
 	if len(backend.result.endpoints) > 0 {
 		r.result.Model.DefaultBackend = id

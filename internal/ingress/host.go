@@ -36,6 +36,7 @@ type use struct {
 	backend model.BackendID
 	owner   model.Ref
 	field   string
+	without string // what happens when the backend has no endpoints
 }
 
 // location is a path that its claim owns.
@@ -86,7 +87,7 @@ func (h *hostBuild) claim() {
 	for _, host := range h.in.mains {
 		for _, p := range host.paths {
 			if owner := h.owned[p.key()]; owner != nil {
-				h.problem(host.ref, p.field, model.ReasonShadowed, "%s, which is older, has the path %s; this one is not served", owner.name(), p.path)
+				h.problem(host.ref, p.field, model.ReasonShadowed, "%s has the path %s; this one is not served", owner.before(p), p.path)
 				continue
 			}
 			h.own(p)
@@ -111,6 +112,14 @@ func (h *hostBuild) own(p *pathClaim) {
 
 // name says for people whose location it is.
 func (l *location) name() string { return l.host.ref.Namespace + "/" + l.host.ref.Name }
+
+// before says for people whose location it is that p lost against.
+func (l *location) before(p *pathClaim) string {
+	if l.host.claims == p.host.claims {
+		return "an earlier path of this Ingress"
+	}
+	return l.name() + ", which is older,"
+}
 
 // makeRoutes makes the route of each location.
 func (h *hostBuild) makeRoutes(previous *hostResult) {
@@ -175,10 +184,10 @@ func (h *hostBuild) noteUses() {
 			continue
 		}
 		if !l.backend.IsZero() {
-			h.result.uses = append(h.result.uses, use{l.backend, l.host.ref, backendField(l.pathClaim)})
+			h.result.uses = append(h.result.uses, use{l.backend, l.host.ref, backendField(l.pathClaim), "requests are answered with 503"})
 		}
 		for _, c := range l.canaries {
-			h.result.uses = append(h.result.uses, use{c.backend, c.host.ref, backendField(c)})
+			h.result.uses = append(h.result.uses, use{c.backend, c.host.ref, backendField(c), "the canary takes no request"})
 		}
 	}
 }

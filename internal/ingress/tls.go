@@ -80,7 +80,7 @@ func (r *tlsResult) choose(host string, main *hostClaim, listed []int, secrets [
 		f.Message += "; " + instead
 		r.problems = append(r.problems, f)
 	}
-	slices.SortFunc(r.certificates, func(a, b *certificate) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(r.certificates, func(a, b *certificate) int { return cmp.Compare(a.Algorithm, b.Algorithm) })
 }
 
 // refuse says why the Secret of an entry cannot be used for a host it lists.
