@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: The Fairway Authors
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Where the programs of the test control plane are built and kept; see test/cluster/README.md.
+export BIN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/fairway/cluster
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# Packages whose tests need neither network nor privileges, and those whose tests drive real programs.
+UNIT := ./cmd/... ./internal/... ./hack/...
+E2E = $(shell go list ./test/e2e/... 2>/dev/null | grep -v /test/e2e/cluster$$)
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# say prints what begins now and how long the target has run.
+START := $(shell date +%s)
+say = @printf '\n== %s [%ss]\n' "$(1)" "$$(( $$(date +%s) - $(START) ))"
+
+.PHONY: help
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/fairway.
+	@mkdir -p bin
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fairway ./cmd/fairway
+
+.PHONY: demo
+demo: runtime-packages build ## Try Fairway on this machine: nginx, sample backends and the manifests of examples/demo.
+	@mkdir -p bin
+	@go build -o bin/demo ./hack/demo
+	@exec bin/demo --fairway bin/fairway --manifests examples/demo
+
+.PHONY: demo-cluster
+demo-cluster: test-packages build cluster-programs ## The same with a real Kubernetes API server and kubectl. Needs root.
+	@go build -o bin/demo ./hack/demo
+	@exec bin/demo --fairway bin/fairway --manifests examples/demo --cluster "$(BIN)"
+
+.PHONY: unit
+unit: ## Fast tests for the inner loop: pure, no network, under a minute.
+	go test -short $(UNIT)
+
+.PHONY: test
+test: test-packages ## Everything, as CI runs it. The control plane tests need root.
+	@if [ "$$(id -u)" != 0 ]; then echo "note: not root; tests on the control plane need network namespaces and will be skipped"; fi
+	$(call say,format)
+	@unformatted="$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))"; \
+		if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	$(call say,go vet and staticcheck)
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	$(call say,luacheck)
+	luacheck --quiet internal/nginx/lua
+	$(call say,unit tests with golden cases and fuzz seeds under the race detector)
+	go test -race -timeout 10m $(UNIT)
+	$(call say,end to end through real nginx)
+	go test -count=1 -timeout 10m $(or $(E2E),./test/e2e/...)
+	$(call say,programs of the test control plane)
+	@$(MAKE) --no-print-directory cluster-programs
+	$(call say,tests of the test control plane)
+	cd test/cluster && go vet ./... && go test -count=1 -timeout 10m ./...
+	$(call say,end to end on a real control plane)
+	go test -count=1 -timeout 15m ./test/e2e/cluster/...
+	$(call say,all passed)
+
+.PHONY: lint
+lint: test-packages ## Static checks: gofmt, vet, staticcheck, luacheck, and golangci-lint where it is installed.
+	@unformatted="$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))"; \
+		if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	cd test/cluster && go vet ./...
+	go run $(STATICCHECK) ./...
+	luacheck --quiet internal/nginx/lua
+	@if command -v golangci-lint >/dev/null; then golangci-lint run ./...; else echo "golangci-lint is not installed, skipped"; fi
+
+.PHONY: generate
+generate: ## Write the reference docs and whatever else is generated.
+	go generate ./...
+
+.PHONY: golden
+golden: ## Rewrite the golden files; read the diff before you commit it.
+	@packages="$$(git ls-files -co --exclude-standard 'cmd/*_test.go' 'internal/*_test.go' 'test/e2e/*_test.go' | \
+			xargs grep -l 'flag.Bool("update"' | xargs -n1 dirname | sort -u | sed 's|^|./|')"; \
+		echo $$packages; for p in $$packages; do go test -count=1 "$$p" -update; done
+	@git --no-pager diff --stat
+
+.PHONY: verify
+verify: generate ## Generate, then demand that nothing changed.
+	git diff --exit-code
+	@new="$$(git ls-files -o --exclude-standard)"; if [ -n "$$new" ]; then echo "generated but not committed:"; echo "$$new"; exit 1; fi
+
+.PHONY: bench
+bench: bench-packages build cluster-programs ## All benchmarks; prints a table and writes JSON. Needs root.
+	go run ./test/bench
+
+.PHONY: bench-quick
+bench-quick: bench-packages build cluster-programs ## The benchmarks in under 3 minutes.
+	go run ./test/bench --quick
+
+.PHONY: clean
+clean: ## Remove what was built in this folder.
+	rm -rf bin examples/demo/generated-*.yaml
+
+# Not listed: they make sure that something is there, and cost nothing when it is.
+
+.PHONY: runtime-packages test-packages bench-packages cluster-programs
+runtime-packages:
+	@hack/install-packages.sh --check runtime 2>/dev/null || hack/install-packages.sh runtime
+test-packages:
+	@hack/install-packages.sh --check runtime test 2>/dev/null || hack/install-packages.sh runtime test
+bench-packages:
+	@hack/install-packages.sh --check runtime test bench 2>/dev/null || hack/install-packages.sh runtime test bench
+cluster-programs:
+	@test/cluster/build.sh --fast
