@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+func TestParse(t *testing.T) {
+	s, problems := Parse(owner, map[string]string{
+		"hsts-preload":                "true",
+		"hsts-max-age":                "60",
+		"proxy-body-size":             "0",
+		"proxy-read-timeout":          "0x10",
+		"worker-shutdown-timeout":     "10m",
+		"proxy-real-ip-cidr":          "10.1.2.3/8, 192.0.2.1,fd00::1",
+		"no-tls-redirect-locations":   " /a ,, /b",
+		"http-redirect-code":          "301",
+		"disable-access-log":          "1",
+		"ssl-protocols":               "TLSv1.3  TLSv1.2",
+		"worker-processes":            "auto",
+		"enable-modsecurity":          "false",
+		"use-gzip":                    "false",
+		"upstream-keepalive-requests": "10000",
+	})
+	if len(problems) != 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	switch {
+	case s.HSTS != "max-age=60; includeSubDomains; preload",
+		s.Route.BodyLimit != 0,
+		s.Route.Timeouts.Read != 16*time.Second,
+		s.WorkerShutdownTimeout != 10*time.Minute,
+		strings.Join(s.TrustedProxies, " ") != "10.0.0.0/8 192.0.2.1/32 fd00::1/128",
+		strings.Join(s.NoHTTPSRedirect, " ") != "/a /b",
+		s.HTTPSRedirectCode != 301,
+		s.AccessLog,
+		s.TLSProtocols != "TLSv1.3 TLSv1.2",
+		s.Workers != 0,
+		s.Closed != "":
+		t.Errorf("settings: %+v", s)
+	}
+}
+
+// TestRefused checks that what does not parse leaves its default and nothing else.
+func TestRefused(t *testing.T) {
+	for key, value := range map[string]string{
+		"ssl-protocols":           "TLSv1.2; root /",
+		"ssl-ciphers":             "HIGH; load_module x",
+		"log-format-upstream":     "a\nb",
+		"http-redirect-code":      "300",
+		"proxy-real-ip-cidr":      "10.0.0.0/8,host",
+		"worker-processes":        "many",
+		"worker-shutdown-timeout": "1 day",
+		"proxy-body-size":         "1mb",
+		"proxy-connect-timeout":   "0",
+		"max-worker-connections":  "0",
+		"use-http2":               "on",
+		"hsts-max-age":            "-1",
+	} {
+		s, problems := Parse(owner, map[string]string{key: value, "server-tokens": "true"})
+		if len(problems) != 1 || problems[0].Reason != model.ReasonInvalidSetting || problems[0].Field != "data["+key+"]" {
+			t.Errorf("%s: %v", key, problems)
+		}
+		want := model.DefaultSettings()
+		want.ServerTokens = true
+		if s.TLSCiphers != want.TLSCiphers || s.TLSProtocols != want.TLSProtocols || s.LogFormat != want.LogFormat || !s.ServerTokens {
+			t.Errorf("%s: %+v", key, s)
+		}
+	}
+}
+
+// TestControlsClose checks that a control of the admin is not dropped.
+func TestControlsClose(t *testing.T) {
+	for _, key := range []string{"global-auth-url", "whitelist-source-range", "denylist-source-range", "block-cidrs"} {
+		s, problems := Parse(owner, map[string]string{key: "10.0.0.0/8"})
+		if s.Closed == "" || len(problems) != 1 || problems[0].Reason != model.ReasonUnsupported {
+			t.Errorf("%s: %q, %v", key, s.Closed, problems)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, group := range Groups() {
+		for _, key := range group.Keys {
+			f.Add(key.Name, key.Example)
+		}
+	}
+	f.Fuzz(func(t *testing.T, key, value string) {
+		s, problems := Parse(owner, map[string]string{key: value})
+		for _, p := range problems {
+			if p.Reason == "" || p.Message == "" {
+				t.Errorf("a problem lacks a part: %+v", p)
+			}
+		}
+		if strings.ContainsAny(s.LogFormat+s.TLSCiphers+s.TLSProtocols+s.HSTS, "\x00\r\n") || strings.ContainsAny(s.TLSCiphers+s.TLSProtocols, ";{}\"'$") {
+			t.Errorf("%s=%q was let through", key, value)
+		}
+		if s.Route.BodyLimit < 0 || s.Route.Timeouts.Connect <= 0 || s.WorkerConnections <= 0 || s.Workers < 0 || s.KeepaliveConnections < 0 || s.WorkerShutdownTimeout <= 0 {
+			t.Errorf("%s=%q gives a number out of bounds: %+v", key, value, s)
+		}
+	})
+}

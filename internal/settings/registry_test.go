@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/settings.md")
+
+const reference = "../../docs/settings.md"
+
+var owner = model.Ref{Kind: "ConfigMap", Namespace: "fairway", Name: "settings"}
+
+func TestRegistry(t *testing.T) {
+	seen := map[string]bool{}
+	for _, group := range Groups() {
+		if !slices.IsSortedFunc(group.Keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) }) {
+			t.Errorf("group %s is not sorted", group.Name)
+		}
+		for _, key := range group.Keys {
+			if seen[key.Name] {
+				t.Errorf("%s is listed twice", key.Name)
+			}
+			seen[key.Name] = true
+			if key.NotYet {
+				continue
+			}
+			if key.Type == "" || key.Doc == "" || key.Default == "" || key.Example == "" {
+				t.Errorf("%s lacks a part", key.Name)
+			}
+			_, problems := Parse(owner, map[string]string{key.Name: key.Example})
+			if len(problems) != 0 {
+				t.Errorf("the example of %s does not parse: %v", key.Name, problems)
+			}
+		}
+	}
+}
+
+// TestDefaults checks that the defaults in the registry are those in force.
+func TestDefaults(t *testing.T) {
+	empty, problems := Parse(owner, nil)
+	if diff := cmp.Diff(model.DefaultSettings(), empty); diff != "" || len(problems) != 0 {
+		t.Errorf("an empty ConfigMap: %s%v", diff, problems)
+	}
+	all := map[string]string{}
+	for _, group := range Groups() {
+		for _, key := range group.Keys {
+			if !key.NotYet {
+				all[key.Name] = key.Default
+			}
+		}
+	}
+	written, problems := Parse(owner, all)
+	if diff := cmp.Diff(model.DefaultSettings(), written); diff != "" || len(problems) != 0 {
+		t.Errorf("a ConfigMap of defaults: %s%v", diff, problems)
+	}
+}
+
+func TestReference(t *testing.T) {
+	var want bytes.Buffer
+	WriteReference(&want)
+	if *update {
+		if err := os.WriteFile(reference, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), want.String()); diff != "" {
+		t.Errorf("docs/settings.md (-is +should); go test ./internal/settings -update rewrites it:\n%s", diff)
+	}
+}
