@@ -116,8 +116,9 @@ restore() {
 leave_system_nginx() {
 	local link
 	if [ "$had_nginx" = no ]; then
-		if [ -d /run/systemd/system ]; then
-			as_root systemctl disable nginx.service >/dev/null 2>&1 || true
+		if command -v systemctl >/dev/null; then
+			as_root systemctl disable nginx.service >/dev/null 2>&1 ||
+				as_root systemctl --root=/ disable nginx.service >/dev/null 2>&1 || true
 		fi
 		return 0
 	fi
@@ -184,10 +185,13 @@ trap restore EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 forbid_services
-if ! apt_get install -y --no-install-recommends "${install[@]}"; then
+if ! apt_get install -y --no-install-recommends "${install[@]}" >"$work/log" 2>&1; then
 	echo "install-packages: once more with fresh package lists" >&2
 	apt_get update
-	apt_get install -y --no-install-recommends "${install[@]}"
+	if ! apt_get install -y --no-install-recommends "${install[@]}" >"$work/log" 2>&1; then
+		cat "$work/log" >&2
+		fail "apt-get could not install them"
+	fi
 fi
 leave_system_nginx
 restore
