@@ -119,7 +119,7 @@ func ParsePattern(text string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", errors.New("contains control characters")
 	}
-	if _, err := syntax.Parse(text, syntax.Perl); err != nil {
+	if _, err := syntax.Parse("(?:"+text+")", syntax.Perl); err != nil { // in a group, as it will be used: \Q may not swallow what follows
 		var detail *syntax.Error
 		if errors.As(err, &detail) {
 			return "", fmt.Errorf("is not a regular expression (%s)", detail.Code)
