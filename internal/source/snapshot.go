@@ -42,6 +42,13 @@ type Snapshot struct {
 	Faults []Fault
 }
 
+// WithAddresses gives a copy with other Addresses.
+func (s *Snapshot) WithAddresses(addresses map[string][]netip.Addr) *Snapshot {
+	c := *s
+	c.Addresses = addresses
+	return &c
+}
+
 // Fault is a place in a file that could not be read as an object. The last good content of the file stays in force.
 type Fault struct {
 	File    string

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	netv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/fairway-ingress/fairway/internal/source"
+)
+
+func meta(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
+}
+
+func slice(name, service, address string) *discoveryv1.EndpointSlice {
+	s := &discoveryv1.EndpointSlice{ObjectMeta: meta("ns", name), Endpoints: []discoveryv1.Endpoint{{Addresses: []string{address}}}}
+	s.Labels = map[string]string{discoveryv1.LabelServiceName: service}
+	return s
+}
+
+func secret(name, text string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: meta("ns", name), Data: map[string][]byte{"key": []byte(text)}}
+}
+
+// tlsSecrets is a References that names the Secrets of TLS sections.
+func tlsSecrets(i *netv1.Ingress) (secrets, configMaps []source.Key) {
+	for _, t := range i.Spec.TLS {
+		secrets = append(secrets, source.Key{Namespace: i.Namespace, Name: t.SecretName})
+	}
+	return secrets, nil
+}
+
+func ingressWithTLS(name string, secrets ...string) *netv1.Ingress {
+	i := &netv1.Ingress{ObjectMeta: meta("ns", name)}
+	for _, s := range secrets {
+		i.Spec.TLS = append(i.Spec.TLS, netv1.IngressTLS{SecretName: s})
+	}
+	return i
+}
+
+// start runs a source against client-go's fake API and waits until it is synced.
+func start(t *testing.T, options Options, objects ...runtime.Object) (*Source, *fake.Clientset) {
+	t.Helper()
+	client := fake.NewClientset(objects...)
+	options.Client = client
+	s := New(options)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	select {
+	case <-s.Synced():
+	case <-time.After(20 * time.Second):
+		t.Fatal("not synced")
+	}
+	return s, client
+}
+
+func until(t *testing.T, s *Source, what string, satisfied func(*source.Snapshot) bool) *source.Snapshot {
+	t.Helper()
+	timeout := time.After(10 * time.Second)
+	for {
+		if snapshot := s.Snapshot(); satisfied(snapshot) {
+			return snapshot
+		}
+		select {
+		case <-s.Changed():
+		case <-timeout:
+			t.Fatalf("%s: never came", what)
+		}
+	}
+}
+
+func TestOnlyNamedSecretsAreKept(t *testing.T) {
+	helm := secret("release", "big")
+	helm.Type = "helm.sh/release.v1"
+	s, client := start(t, Options{References: tlsSecrets, Secrets: []source.Key{{Namespace: "ns", Name: "pinned"}}},
+		ingressWithTLS("web", "used", "release"), secret("used", "1"), secret("unused", "1"), secret("pinned", "1"), helm)
+	key := func(name string) source.Key { return source.Key{Namespace: "ns", Name: name} }
+	first := s.Snapshot()
+	for name, want := range map[string]bool{"used": true, "pinned": true, "unused": false} {
+		if _, found := first.Secrets[key(name)]; found != want {
+			t.Errorf("Secret %s: in memory %v, want %v", name, found, want)
+		}
+	}
+
+	ctx := t.Context()
+	if _, err := client.NetworkingV1().Ingresses("ns").Create(ctx, ingressWithTLS("later", "unused"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, "a Secret named later", func(s *source.Snapshot) bool { return s.Secrets[key("unused")] != nil })
+	if _, err := client.CoreV1().Secrets("ns").Update(ctx, withVersion(secret("unused", "2")), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, "its change", func(s *source.Snapshot) bool { return string(s.Secrets[key("unused")].Data["key"]) == "2" })
+	if err := client.CoreV1().Secrets("ns").Delete(ctx, "unused", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, "its end", func(s *source.Snapshot) bool { return s.Secrets[key("unused")] == nil })
+	if string(first.Secrets[key("used")].Data["key"]) != "1" || first.Secrets[key("unused")] != nil {
+		t.Error("a snapshot changed after it was given out")
+	}
+}
+
+// withVersion plays the API server, which the fake does not: every write has another version.
+func withVersion(s *corev1.Secret) *corev1.Secret {
+	s.ResourceVersion = fmt.Sprint(time.Now().UnixNano())
+	return s
+}
+
+func TestUnchangedTablesAndObjectsAreShared(t *testing.T) {
+	service := &corev1.Service{ObjectMeta: meta("ns", "web")}
+	s, client := start(t, Options{}, service, slice("a", "web", "10.0.0.1"), slice("b", "web", "10.0.0.2"), slice("c", "other", "10.0.0.3"))
+	web := source.Key{Namespace: "ns", Name: "web"}
+	before := s.Snapshot()
+	if list := before.EndpointSlices[web]; len(list) != 2 || list[0].Name != "a" {
+		t.Fatalf("slices %v", list)
+	}
+	// A write that says the same does not make another object.
+	same := slice("a", "web", "10.0.0.1")
+	same.Annotations = map[string]string{"endpoints.kubernetes.io/last-change-trigger-time": "now"}
+	if _, err := client.DiscoveryV1().EndpointSlices("ns").Update(t.Context(), same, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.DiscoveryV1().EndpointSlices("ns").Update(t.Context(), slice("b", "web", "10.0.0.9"), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	after := until(t, s, "the change", func(s *source.Snapshot) bool {
+		return s.EndpointSlices[web][1].Endpoints[0].Addresses[0] == "10.0.0.9"
+	})
+	if after.EndpointSlices[web][0] != before.EndpointSlices[web][0] {
+		t.Error("an unchanged slice became another object")
+	}
+	if before.EndpointSlices[web][1].Endpoints[0].Addresses[0] != "10.0.0.2" {
+		t.Error("a snapshot changed after it was given out")
+	}
+	if fmt.Sprintf("%p", after.Services) != fmt.Sprintf("%p", before.Services) {
+		t.Error("the table of an unchanged kind was copied")
+	}
+}
+
+func TestIngressesStayInOrder(t *testing.T) {
+	s, client := start(t, Options{}, ingressWithTLS("b"), ingressWithTLS("a"))
+	old := ingressWithTLS("old")
+	old.CreationTimestamp = metav1.Unix(-62135596800-10, 0) // before the zero time that the others have
+	if _, err := client.NetworkingV1().Ingresses("ns").Create(t.Context(), old, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	names := func(s *source.Snapshot) string {
+		text := ""
+		for _, i := range s.Ingresses {
+			text += i.Name + " "
+		}
+		return text
+	}
+	until(t, s, "the oldest first", func(s *source.Snapshot) bool { return names(s) == "old b a " })
+	if err := client.NetworkingV1().Ingresses("ns").Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, "one less", func(s *source.Snapshot) bool { return names(s) == "old a " })
+}
+
+func BenchmarkSnapshotAfterOneEndpointChange(b *testing.B) {
+	s := New(Options{})
+	for i := range 10000 {
+		name := fmt.Sprintf("s%05d", i)
+		s.ingresses.replace(nil, ingressWithTLS(name))
+		s.services.set(source.Key{Namespace: "ns", Name: name}, &corev1.Service{})
+		s.slices.replace(nil, slice(name, name, "10.0.0.1"))
+	}
+	for i := 0; b.Loop(); i++ {
+		s.slices.replace(nil, slice("s00000", "s00000", fmt.Sprint(i)))
+		s.Snapshot()
+	}
+}
