@@ -120,3 +120,24 @@ func BenchmarkWarmNewHost(b *testing.B) {
 		builder.Build(snapshot)
 	}
 }
+
+// BenchmarkWarmOneHost changes one of as many Ingresses that share one host.
+func BenchmarkWarmOneHost(b *testing.B) {
+	snapshot := largeCluster(b, benchSize)
+	for i, ing := range snapshot.Ingresses {
+		ing.Spec.Rules[0].Host = "shared.bench.example"
+		ing.Spec.TLS = nil
+		ing.Spec.Rules[0].HTTP.Paths = ing.Spec.Rules[0].HTTP.Paths[:1]
+		ing.Spec.Rules[0].HTTP.Paths[0].Path = fmt.Sprintf("/app/%d", i)
+	}
+	builder := NewBuilder(Options{WatchWithoutClass: true})
+	builder.Build(snapshot)
+	n := 0
+	for b.Loop() {
+		ing := snapshot.Ingresses[5000].DeepCopy()
+		ing.Annotations["nginx.ingress.kubernetes.io/proxy-body-size"] = fmt.Sprintf("%dm", n%2+1)
+		n++
+		snapshot.Ingresses[5000] = ing
+		builder.Build(snapshot)
+	}
+}

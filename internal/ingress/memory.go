@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	netv1 "k8s.io/api/networking/v1"
-
 	corev1 "k8s.io/api/core/v1"
+	netv1 "k8s.io/api/networking/v1"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"

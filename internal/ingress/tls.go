@@ -24,11 +24,15 @@ type tlsResult struct {
 // certificate answers. The secrets are those of secretsOf(mains), in that order; nil for a missing one.
 func chooseCertificates(host string, mains []*hostClaim, secrets []*certificate) tlsResult {
 	var r tlsResult
+	var unconcerned []model.Problem
 	for _, main := range mains {
 		mine := secrets[:len(main.tls)]
 		secrets = secrets[len(main.tls):]
 		if len(main.tls) == 0 {
 			continue
+		}
+		if !r.entry {
+			unconcerned = withoutCertificate(host, main, mine)
 		}
 		r.entry = true
 		if listed := main.listing(host); len(listed) > 0 {
@@ -42,7 +46,27 @@ func chooseCertificates(host string, mains []*hostClaim, secrets []*certificate)
 			}
 		}
 	}
+	r.problems = unconcerned
 	return r
+}
+
+// withoutCertificate says why a TLS section has no certificate for a host that it does not list.
+func withoutCertificate(host string, main *hostClaim, secrets []*certificate) []model.Problem {
+	instead := "; the default certificate answers for " + host
+	var problems []model.Problem
+	for i, entry := range main.tls {
+		if len(entry.hosts) > 0 || entry.secret.Name == "" {
+			continue
+		}
+		if reason, message := refuse(host, entry, secrets[i]); reason != "" {
+			problems = append(problems, model.Problem{Object: main.ref, Field: entry.field + ".secretName", Reason: reason, Message: message + instead})
+		}
+	}
+	if len(problems) == 0 {
+		problems = append(problems, model.Problem{Object: main.ref, Field: "spec.tls", Reason: model.ReasonCertificateMismatch,
+			Message: "no entry lists " + host + " or has a certificate for it" + instead})
+	}
+	return problems
 }
 
 // listing gives the indexes of the TLS entries that list the host.
