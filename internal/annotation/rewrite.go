@@ -17,7 +17,7 @@ var rewrite = Group{
 		Bool("use-regex", Spec{
 			Scope: Host, Risk: Low, Default: "false", Example: "true",
 			Doc: "The paths of the host, also those of other Ingresses, are case-insensitive regular expressions which must match at the start " +
-				"of the request path. The longest text is tried first, the first match wins. An expression may have 512 bytes and no look-around or back reference.",
+				"of the request path. The longest text is tried first, the first match wins. An expression may have 512 bytes and no look-around or back reference; of others the literal beginning is closed (503).",
 			Source: "PCRE, ngx.re",
 		}, func(e *Effect, v bool) { e.UseRegex = v }),
 	},

@@ -48,6 +48,8 @@ type pathClaim struct {
 	bare bool
 	// implicit marks the root that nobody declared.
 	implicit bool
+	// stub, when not empty, is the literal beginning of a path that should be an expression and is none. It is closed.
+	stub string
 }
 
 // tlsEntry is one entry of spec.tls.
@@ -175,8 +177,14 @@ func (c *claims) readPath(h *hostClaim, written *netv1.HTTPIngressPath, field st
 	}
 	if p.wantsRegex() {
 		if _, err := annotation.ParsePattern(p.path); err != nil {
-			c.problem(field+".path", model.ReasonInvalidPath, "use-regex or rewrite-target make the path a regular expression, but it %v; it is not served", err)
-			return
+			now := "it is not served"
+			if p.stub = literalStart(p.path); p.stub != "" {
+				now = "requests that begin with " + p.stub + " answer 503, unless a longer path takes them"
+			}
+			c.problem(field+".path", model.ReasonInvalidPath, "use-regex or rewrite-target make the path a regular expression, but it %v; %s", err, now)
+			if p.stub == "" {
+				return
+			}
 		}
 	}
 	var why string
@@ -190,12 +198,52 @@ func (c *claims) readPath(h *hostClaim, written *netv1.HTTPIngressPath, field st
 // rewrites tells whether the path is rewritten: a target equal to the path is no rewrite.
 func (p *pathClaim) rewrites() bool {
 	target := p.host.effect.RewriteTarget
-	return target != "" && target != p.path && !p.bare
+	return target != "" && target != p.path && !p.bare && p.stub == ""
 }
 
 // wantsRegex tells whether the path puts its host into regex mode.
 func (p *pathClaim) wantsRegex() bool {
-	return p.rewrites() || p.host.effect.UseRegex && !p.bare
+	return p.rewrites() || p.stub != "" || p.host.effect.UseRegex && !p.bare
+}
+
+// literalStart gives the text with which every request begins that a broken expression may have meant, or "" when it is no more than "/": closing that
+// would close what others serve. What a path was to protect must not fall to the next shorter path of its host.
+func literalStart(path string) string {
+	const most = 128
+	end := strings.IndexAny(path, `\.+*?()|[]{}^$`)
+	switch {
+	case hasAlternatives(path):
+		return ""
+	case end < 0:
+		end = len(path)
+	case strings.IndexByte("*?{", path[end]) >= 0:
+		end-- // the letter before is optional
+	}
+	end = min(end, most)
+	if end <= 1 {
+		return ""
+	}
+	return strings.ToValidUTF8(path[:end], "")
+}
+
+// hasAlternatives tells whether there is a "|" outside of all groups, so that the expression has no common beginning.
+func hasAlternatives(path string) bool {
+	depth := 0
+	for i := 0; i < len(path); i++ {
+		switch path[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case '|':
+			if depth <= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // maxPath bounds a path, in bytes; more does not fit into a request line anyway.

@@ -151,6 +151,9 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 		Closed: cmp.Or(effect.Closed, h.settings.Closed),
 		Policy: effect.Policy,
 	}
+	if l.stub != "" {
+		r.Closed = cmp.Or(r.Closed, "the path is no usable regular expression")
+	}
 	r.Policy.HTTPSRedirect = h.redirects(l)
 	if r.Backend.IsZero() {
 		r.Policy.Protocol = model.HTTP // what the default backend speaks

@@ -131,6 +131,9 @@ func (h *hostBuild) regexMatches() []model.Match {
 // pattern gives the expression for the text of a path. A path of somebody who did not ask for regex mode and that is no
 // expression is taken literally.
 func (l *location) pattern(text string) string {
+	if l.stub != "" {
+		return regexp.QuoteMeta(l.stub)
+	}
 	if l.wantsRegex() {
 		return text
 	}
