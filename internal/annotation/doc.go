@@ -12,3 +12,5 @@
 // What the effect means for a path, a host or a backend is decided in package ingress; defaults come from package settings.
 // docs/annotations.md is printed by [WriteReference]. Start with key.go and proxy.go.
 package annotation
+
+//go:generate go test . -run TestReference -update

@@ -30,7 +30,7 @@ const referenceHead = `<!-- Made by internal/annotation. DO NOT EDIT: change the
 
 The keys stand behind the prefix ` + "`" + DefaultPrefix + "/`" + `, or what --annotations-prefix says. A value that does not parse becomes a
 Problem of its Ingress, shown as an Event, and leaves the default in force, unless the text says that it closes the route: then every request is
-answered with 503. An empty value is an absent annotation.
+answered with 503. An empty value is an absent annotation, but for controls that are not supported yet. On a canary only the canary's keys count.
 `
 
 func writeKey(w io.Writer, key Key) {

@@ -141,3 +141,18 @@ func BenchmarkWarmOneHost(b *testing.B) {
 		builder.Build(snapshot)
 	}
 }
+
+// BenchmarkWarmAllBroken has two problems for every Ingress.
+func BenchmarkWarmAllBroken(b *testing.B) {
+	snapshot := largeCluster(b, benchSize)
+	clear(snapshot.EndpointSlices)
+	builder := NewBuilder(Options{WatchWithoutClass: true})
+	builder.Build(snapshot)
+	all := snapshot.Ingresses
+	n := 0
+	for b.Loop() {
+		snapshot.Ingresses = all[:len(all)-n%2]
+		n++
+		builder.Build(snapshot)
+	}
+}

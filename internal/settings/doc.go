@@ -10,3 +10,5 @@
 //
 // docs/settings.md is printed by [WriteReference]. Start with key.go and redirect.go.
 package settings
+
+//go:generate go test . -run TestReference -update

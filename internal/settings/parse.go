@@ -32,7 +32,7 @@ func (d *draft) apply(name, value string) (reason, message string) {
 	switch {
 	case !known:
 		message = "nobody reads this key, it has no effect"
-		if near := nearest(name); near != "" {
+		if near := nearest(strings.ToLower(name)); near != "" {
 			message += "; did you mean " + near + "?"
 		}
 		return model.ReasonUnknownSetting, message

@@ -75,6 +75,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestUnknown(t *testing.T) {
+	for key, want := range map[string]string{"Use-HTTP2": "use-http2", "ssl-redirct": "ssl-redirect"} {
+		_, problems := Parse(owner, map[string]string{key: "true"})
+		if len(problems) != 1 || problems[0].Reason != model.ReasonUnknownSetting || !strings.Contains(problems[0].Message, "did you mean "+want+"?") {
+			t.Errorf("%s: %v", key, problems)
+		}
+	}
+}
+
 // TestControlsClose checks that a control of the admin is not dropped.
 func TestControlsClose(t *testing.T) {
 	for _, key := range []string{"global-auth-url", "whitelist-source-range", "denylist-source-range", "block-cidrs"} {
