@@ -9,12 +9,14 @@ SHELL := /bin/bash
 export BIN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/fairway/cluster
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+LDFLAGS := -X main.version=$(VERSION)
 
 # Packages whose tests need neither network nor privileges, and those whose tests drive real programs.
 UNIT := ./cmd/... ./internal/... ./hack/...
 E2E = $(shell go list ./test/e2e/... 2>/dev/null | grep -v /test/e2e/cluster$$)
+
+# More flags for the demo, such as --http-port 8081; `bin/demo -h` lists them.
+DEMO ?=
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -33,14 +35,13 @@ build: ## Build bin/fairway.
 
 .PHONY: demo
 demo: runtime-packages build ## Try Fairway on this machine: nginx, sample backends and the manifests of examples/demo.
-	@mkdir -p bin
 	@go build -o bin/demo ./hack/demo
-	@exec bin/demo --fairway bin/fairway --manifests examples/demo
+	@exec bin/demo $(DEMO)
 
 .PHONY: demo-cluster
 demo-cluster: test-packages build cluster-programs ## The same with a real Kubernetes API server and kubectl. Needs root.
 	@go build -o bin/demo ./hack/demo
-	@exec bin/demo --fairway bin/fairway --manifests examples/demo --cluster "$(BIN)"
+	@exec bin/demo --cluster "$(BIN)" $(DEMO)
 
 .PHONY: unit
 unit: ## Fast tests for the inner loop: pure, no network, under a minute.
