@@ -208,3 +208,10 @@ func isManifest(name string) bool {
 	}
 	return false
 }
+
+// Synced is closed: Open has read everything there is.
+func (s *Source) Synced() <-chan struct{} {
+	closed := make(chan struct{})
+	close(closed)
+	return closed
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	netv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/kube"
+)
+
+// apiFlags say how to reach the API server.
+type apiFlags struct {
+	host, authority, kubeconfig string
+	resync                      time.Duration
+}
+
+func (f *apiFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.host, "apiserver-host", "", "address of the API server, protocol://host:port; empty for --kubeconfig or the pod's own account")
+	flags.StringVar(&f.authority, "certificate-authority", "", "CA file for --apiserver-host")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file to use instead of the pod's own account")
+	flags.DurationVar(&f.resync, "sync-period", 0, "interval at which all objects are looked at again; 0 never")
+}
+
+// config gives what client-go needs to reach the API server.
+func (f *apiFlags) config() (*rest.Config, error) {
+	overrides := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: f.host, CertificateAuthority: f.authority}}
+	var config *rest.Config
+	var err error
+	if f.host == "" && f.kubeconfig == "" {
+		config, err = rest.InClusterConfig()
+	} else {
+		rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: f.kubeconfig}
+		config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w; run in a pod, or give --kubeconfig, --apiserver-host or --manifests", err)
+	}
+	config.QPS, config.Burst = 50, 100
+	config.UserAgent = "fairway/" + buildVersion()
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	return config, nil
+}
+
+func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingress.Options) (controller.Source, error) {
+	config, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
+	if options.TopologyAware {
+		if options.Zone, err = ownZone(ctx, client); err != nil {
+			log.Warn("zone of the own node is not known, so hints of zones are not used", "err", err)
+		}
+	}
+	given := *options
+	return kube.New(kube.Options{
+		Client: client, Log: log, Namespace: options.WatchNamespace, Namespaces: options.NamespaceSelector != nil, Resync: f.resync,
+		References: func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
+		Secrets:    named(options.DefaultCertificate), ConfigMaps: named(options.ConfigMap),
+	}), nil
+}
+
+func named(key source.Key) []source.Key {
+	if key.Name == "" {
+		return nil
+	}
+	return []source.Key{key}
+}
+
+// ownZone is the zone of the node that this pod runs on.
+func ownZone(ctx context.Context, client kubernetes.Interface) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	pod, err := client.CoreV1().Pods(os.Getenv("POD_NAMESPACE")).Get(ctx, os.Getenv("POD_NAME"), metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("read own pod: %w", err)
+	}
+	node, err := client.CoreV1().Nodes().Get(ctx, pod.Spec.NodeName, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("read own node: %w", err)
+	}
+	return node.Labels[corev1.LabelTopologyZone], nil
+}

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"log/slog"
+
+	"github.com/spf13/pflag"
+)
+
+// ignoredFlags are flags of the predecessor that are taken, so that its arguments can stay as they are, but do nothing. Each says
+// why, in the help and in a warning when it is given.
+var ignoredFlags = []struct {
+	name, why string
+	bool      bool
+}{
+	{"enable-annotation-validation", "annotations are always validated", true},
+	{"deep-inspect", "no text of an object becomes configuration, so there is nothing to inspect for", true},
+	{"update-status", "the status of Ingresses is not written yet", true},
+	{"publish-service", "the status of Ingresses is not written yet", false},
+	{"publish-status-address", "the status of Ingresses is not written yet", false},
+	{"report-node-internal-ip-address", "the status of Ingresses is not written yet", true},
+	{"status-update-interval", "the status of Ingresses is not written yet", false},
+	{"update-status-on-shutdown", "the status of Ingresses is not written yet", true},
+	{"election-id", "there is no leader yet, because nothing needs one", false},
+	{"election-ttl", "there is no leader yet, because nothing needs one", false},
+	{"disable-leader-election", "there is no leader yet, because nothing needs one", true},
+	{"tcp-services-configmap", "TCP services are not proxied yet", false},
+	{"udp-services-configmap", "UDP services are not proxied yet", false},
+	{"enable-ssl-passthrough", "TLS passthrough is not there yet", true},
+	{"ssl-passthrough-proxy-port", "TLS passthrough is not there yet", false},
+	{"default-server-port", "the built-in 404 page needs no port", false},
+	{"status-port", "nginx is asked over a unix socket in the runtime directory", false},
+	{"stream-port", "nginx is told over a unix socket in the runtime directory", false},
+	{"internal-logger-address", "nginx logs to standard output and standard error", false},
+	{"health-check-timeout", "it never had an effect", false},
+	{"sync-rate-limit", "changes are cheap and applied at once", false},
+	{"dynamic-configuration-retries", "a change is repeated until it is in force", false},
+	{"disable-sync-events", "no Events are sent yet", true},
+	{"enable-ssl-chain-completion", "certificates are served as they are stored", true},
+	{"validating-webhook", "the admission webhook is not there yet", false},
+	{"validating-webhook-certificate", "the admission webhook is not there yet", false},
+	{"validating-webhook-key", "the admission webhook is not there yet", false},
+	{"disable-full-test", "the admission webhook is not there yet", true},
+	{"enable-metrics", "the predecessor's request metrics are not there yet; the controller's own always are", true},
+	{"metrics-per-host", "request metrics are not there yet", true},
+	{"metrics-per-undefined-host", "request metrics are not there yet", true},
+	{"report-status-classes", "request metrics are not there yet", true},
+	{"time-buckets", "request metrics are not there yet", false},
+	{"length-buckets", "request metrics are not there yet", false},
+	{"size-buckets", "request metrics are not there yet", false},
+	{"bucket-factor", "request metrics are not there yet", false},
+	{"max-buckets", "request metrics are not there yet", false},
+	{"exclude-socket-metrics", "request metrics are not there yet", false},
+	{"monitor-max-batch-size", "request metrics are not there yet", false},
+	{"maxmind-edition-ids", "GeoIP is not there yet", false},
+	{"maxmind-license-key", "GeoIP is not there yet", false},
+	{"maxmind-mirror", "GeoIP is not there yet", false},
+	{"maxmind-retries-count", "GeoIP is not there yet", false},
+	{"maxmind-retries-timeout", "GeoIP is not there yet", false},
+	{"vmodule", "see --v and --log-format", false},
+	{"logtostderr", "the log always goes to standard error", true},
+	{"alsologtostderr", "the log always goes to standard error", true},
+	{"stderrthreshold", "the log always goes to standard error", false},
+	{"alsologtostderrthreshold", "the log always goes to standard error", false},
+	{"legacy_stderr_threshold_behavior", "the log always goes to standard error", true},
+	{"log_dir", "the log always goes to standard error", false},
+	{"log_file", "the log always goes to standard error", false},
+	{"log_file_max_size", "the log always goes to standard error", false},
+	{"log_backtrace_at", "see --v and --log-format", false},
+	{"add_dir_header", "see --log-format", true},
+	{"skip_headers", "see --log-format", true},
+	{"skip_log_headers", "see --log-format", true},
+	{"one_output", "the log always goes to standard error", true},
+}
+
+func addIgnoredFlags(flags *pflag.FlagSet) {
+	for _, f := range ignoredFlags {
+		usage := "has no effect: " + f.why
+		flags.String(f.name, "", usage)
+		if f.bool {
+			flags.Lookup(f.name).NoOptDefVal = "true"
+		}
+	}
+}
+
+func warnOfIgnoredFlags(flags *pflag.FlagSet, log *slog.Logger) {
+	for _, f := range ignoredFlags {
+		if flags.Changed(f.name) {
+			log.Warn("flag has no effect", "flag", "--"+f.name, "reason", f.why)
+		}
+	}
+}
