@@ -75,10 +75,12 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer log.Close()
+	journal := &journal{file: log}
 	args := []string{
 		"--http-port", strconv.Itoa(o.httpPort), "--https-port", strconv.Itoa(o.httpsPort),
-		"--healthz-port", strconv.Itoa(o.healthPort), "--healthz-host", "127.0.0.1",
+		"--healthz-port", strconv.Itoa(o.healthPort), "--healthz-host", "127.0.0.1", "--bind-address", "127.0.0.1",
 		"--runtime-dir", filepath.Join(dir, "run"), "--configmap", "demo/settings", "--post-shutdown-grace-period", "0",
+		"--access-log", filepath.Join(dir, "access.log"),
 	}
 	var stage stage
 	if o.cluster == "" {
@@ -93,7 +95,7 @@ func run(ctx context.Context, o options) error {
 
 	begin := time.Now()
 	fmt.Println("starting the controller …")
-	controller, err := start(log, stage.controller(args)...)
+	controller, err := start(journal, stage.controller(args)...)
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,8 @@ func run(ctx context.Context, o options) error {
 	if o.check {
 		return tryAll(ctx, stage.tries())
 	}
-	explain(o, stage, log.Name())
+	explain(o, stage, dir)
+	journal.show(os.Stdout)
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nstopping …")
@@ -183,7 +186,7 @@ func printTail(path string) {
 	fmt.Fprintf(os.Stderr, "the last lines of the controller's log:\n%s\n", bytes.Join(lines[max(0, len(lines)-30):], []byte("\n")))
 }
 
-func explain(o options, stage stage, log string) {
+func explain(o options, stage stage, dir string) {
 	fmt.Print("\nTry:\n")
 	for _, t := range stage.tries() {
 		fmt.Printf("\n  # %s\n  %s\n", t.title, t)
@@ -193,9 +196,12 @@ func explain(o options, stage stage, log string) {
   # no reload was needed for it
   curl -s http://127.0.0.1:%d/metrics | grep fairway_reload_total
 
-  # the controller's log and the access log
+  # why a request goes where it goes
+  %s explain url http://hello.localhost/next/page --runtime-dir %s
+
+  # the access log and the controller's log
   tail -f %s
 
-Ctrl-C stops everything.
-`, o.healthPort, log)
+Ctrl-C stops everything. What the controller does follows.
+`, o.healthPort, o.fairway, filepath.Join(dir, "run"), filepath.Join(dir, "*.log"))
 }
