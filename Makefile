@@ -118,4 +118,4 @@ test-packages:
 bench-packages:
 	@hack/install-packages.sh --check runtime test bench 2>/dev/null || hack/install-packages.sh runtime test bench
 cluster-programs:
-	@test/cluster/build.sh --fast
+	@test/cluster/build.sh

@@ -14,20 +14,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// netns is the cluster's network namespace.
-const netns = "fw-demo"
-
 // cluster is the stage of `make demo-cluster`: a Kubernetes API server with pods in network namespaces of their own. The controller runs
 // inside; its two ports are led out to this machine's 127.0.0.1.
 type cluster struct {
 	options
 	dir         string // of the cluster
+	netns       string // its network namespace
 	program     string
 	up          *process
 	certificate string
@@ -50,7 +49,7 @@ func onCluster(ctx context.Context, o options, dir string) (stage, error) {
 	defer log.Close()
 	begin := time.Now()
 	fmt.Println("starting a Kubernetes control plane …")
-	c.up, err = start(log, c.program, "up", "--dir", c.dir, "--bin", o.cluster, "--netns", netns, "--port", strconv.Itoa(o.apiPort))
+	c.up, err = start(log, c.program, "up", "--dir", c.dir, "--bin", o.cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +76,11 @@ func (c *cluster) fill(ctx context.Context, dir string) error {
 			return errors.New("the control plane is not ready after 90 s")
 		}
 	}
+	name, err := os.ReadFile(filepath.Join(c.dir, "netns"))
+	if err != nil {
+		return err
+	}
+	c.netns = strings.TrimSpace(string(name))
 	secret := filepath.Join(dir, "tls.yaml")
 	if err := writeSecret(secret, c.certificate, "secure.localhost"); err != nil {
 		return err
@@ -149,14 +153,14 @@ func (c *cluster) dial(ctx context.Context, network, address string) (net.Conn, 
 	go func() {
 		// The thread is never unlocked, so it ends with this goroutine and nobody else meets it in the wrong namespace.
 		runtime.LockOSThread()
-		there, err := os.Open(filepath.Join("/run/netns", netns))
+		there, err := os.Open(filepath.Join("/run/netns", c.netns))
 		if err != nil {
 			results <- result{nil, err}
 			return
 		}
 		defer there.Close()
 		if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
-			results <- result{nil, fmt.Errorf("enter network namespace %s: %w", netns, err)}
+			results <- result{nil, fmt.Errorf("enter network namespace %s: %w", c.netns, err)}
 			return
 		}
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)

@@ -30,7 +30,6 @@ type options struct {
 	httpPort, httpsPort       int
 	healthPort                int
 	cluster, clusterManifests string
-	apiPort                   int
 	check                     bool
 }
 
@@ -45,7 +44,6 @@ func main() {
 	flag.IntVar(&o.healthPort, "healthz-port", 10254, "port for health and metrics on 127.0.0.1")
 	flag.StringVar(&o.cluster, "cluster", "", "folder of the programs of test/cluster: take the objects from an API server")
 	flag.StringVar(&o.clusterManifests, "cluster-manifests", "examples/demo-cluster", "what is applied to that API server at first")
-	flag.IntVar(&o.apiPort, "api-port", 16443, "port of that API server on 127.0.0.1")
 	flag.BoolVar(&o.check, "check", false, "try everything once and leave")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

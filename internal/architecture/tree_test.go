@@ -34,6 +34,12 @@ func root(t *testing.T) string {
 	}
 }
 
+// goFiles gives the Go files of this module; test/cluster is a module of its own, with a style of its own.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(files(t, ".go"), func(path string) bool { return within(filepath.ToSlash(path), "test/cluster") })
+}
+
 // files gives the paths, relative to the root, of all files that people wrote and that have one of the extensions.
 func files(t *testing.T, extensions ...string) []string {
 	t.Helper()
@@ -90,7 +96,7 @@ func TestLicenceHeaders(t *testing.T) {
 }
 
 func TestNoInit(t *testing.T) {
-	for _, path := range files(t, ".go") {
+	for _, path := range goFiles(t) {
 		for _, declaration := range parse(t, path).Decls {
 			if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
 				t.Errorf("%s has a func init. Register in a visible list in one file instead, so that a reader sees what runs and in which order.", path)
@@ -100,7 +106,7 @@ func TestNoInit(t *testing.T) {
 }
 
 func TestPackageNames(t *testing.T) {
-	for _, path := range files(t, ".go") {
+	for _, path := range goFiles(t) {
 		switch name := parse(t, path).Name.Name; strings.TrimSuffix(name, "_test") {
 		case "util", "utils", "common", "helper", "helpers", "types", "misc", "base", "shared":
 			t.Errorf("%s is in a package named %q, which says nothing. Name it for what it gives, or put the code beside its one user.", path, name)
@@ -111,7 +117,7 @@ func TestPackageNames(t *testing.T) {
 func TestOnePackageComment(t *testing.T) {
 	commented := map[string][]string{} // folder → files
 	folders := map[string]bool{}
-	for _, path := range files(t, ".go") {
+	for _, path := range goFiles(t) {
 		dir := filepath.Dir(path)
 		folders[dir] = true
 		file := parse(t, path)
@@ -162,7 +168,7 @@ var aliases = map[string]string{
 }
 
 func TestImportAliases(t *testing.T) {
-	for _, path := range files(t, ".go") {
+	for _, path := range goFiles(t) {
 		for _, spec := range parse(t, path).Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
