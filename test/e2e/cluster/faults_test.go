@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// served gives a test a host that answers, and a namespace.
+func served(t *testing.T, host string) (e *environment, namespace string) {
+	t.Helper()
+	e = running(t)
+	namespace = e.namespace(t)
+	e.deploy(t, namespace, "web", 2)
+	e.createIngress(t, namespace, newIngress("web", host, "/", "web"))
+	e.eventuallyStatus(t, host, "/", 200)
+	return e, namespace
+}
+
+func TestAPIServerAway(t *testing.T) {
+	e, ns := served(t, "away.example")
+	l := e.startLoad("away.example", "/", 2)
+	e.clusterCommand(t, "stop", "apiserver")
+	time.Sleep(30 * time.Second) // the issue is that the API is away for this long while traffic flows
+	e.clusterCommand(t, "start", "apiserver")
+	l.stop(t, 1000)
+	e.awaitAPI(t)
+	e.createIngress(t, ns, newIngress("later", "away-later.example", "/", "web"))
+	e.eventuallyStatus(t, "away-later.example", "/", 200)
+}
+
+func TestWorkerKilled(t *testing.T) {
+	e, ns := served(t, "worker.example")
+	master := e.nginxPID(t)
+	killed := 0
+	for _, pid := range children(t, master) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err == nil {
+			killed++
+		}
+	}
+	if killed == 0 {
+		t.Fatal("no worker found")
+	}
+	e.eventuallyStatus(t, "worker.example", "/", 200)
+	e.createIngress(t, ns, newIngress("later", "worker-later.example", "/", "web"))
+	e.eventuallyStatus(t, "worker-later.example", "/", 200)
+	if now := e.nginxPID(t); now != master {
+		t.Errorf("the master changed from %d to %d", master, now)
+	}
+}
+
+func TestMasterKilled(t *testing.T) {
+	e, ns := served(t, "master.example")
+	master := e.nginxPID(t)
+	if err := syscall.Kill(master, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for e.nginxPID(t) == master {
+		if time.Now().After(deadline) {
+			t.Fatal("nginx was not started again")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	e.eventuallyStatus(t, "master.example", "/", 200)
+	e.createIngress(t, ns, newIngress("later", "master-later.example", "/", "web"))
+	e.eventuallyStatus(t, "master-later.example", "/", 200)
+}
+
+func TestControllerKilled(t *testing.T) {
+	e, ns := served(t, "controller.example")
+	master := e.nginxPID(t)
+	l := e.startLoad("controller.example", "/", 2)
+	e.killController(t)
+	time.Sleep(time.Second) // traffic flows without a controller
+	e.startController(t)
+	l.stop(t, 100)
+	e.createIngress(t, ns, newIngress("later", "controller-later.example", "/", "web"))
+	e.eventuallyStatus(t, "controller-later.example", "/", 200)
+	if now := e.nginxPID(t); now != master {
+		t.Errorf("nginx %d was replaced by %d instead of adopted", master, now)
+	}
+}
+
+// children gives the processes that a process has started.
+func children(t *testing.T, pid int) []int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, word := range strings.Fields(string(text)) {
+		child, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, child)
+	}
+	return pids
+}
