@@ -64,6 +64,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 	if err != nil {
 		return nil, err
 	}
+	config.Wrap(kube.Patience(log))
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)

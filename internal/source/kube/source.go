@@ -11,7 +11,6 @@ import (
 	"maps"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +30,7 @@ import (
 
 // Options of a source.
 type Options struct {
+	// Client reads from the API server; its configuration should be wrapped by Patience.
 	Client kubernetes.Interface
 	// Log gets the coming and going of the API server; nil is silent.
 	Log *slog.Logger
@@ -63,7 +63,6 @@ type Source struct {
 	secretsWanted    *wanted
 	configMapsWanted *wanted
 	missing          workqueue.TypedRateLimitingInterface[request]
-	broken           atomic.Bool // a watch failed and none has recovered since
 }
 
 // New gives a source that Run will fill.
@@ -96,9 +95,6 @@ func (s *Source) Changed() <-chan struct{} { return s.changed }
 func (s *Source) Synced() <-chan struct{} { return s.synced }
 
 func (s *Source) notify() {
-	if s.broken.CompareAndSwap(true, false) {
-		s.log.Info("the API server answers again")
-	}
 	select {
 	case <-s.synced:
 	default:
@@ -227,9 +223,7 @@ func (s *Source) mayListClasses(ctx context.Context) (bool, error) {
 		case apierrors.IsUnauthorized(err):
 			return false, fmt.Errorf("list IngressClasses: %w", err)
 		}
-		if s.broken.CompareAndSwap(false, true) {
-			s.log.Warn("the API server does not answer", "err", err)
-		}
+		s.log.Warn("IngressClasses can't be listed yet", "err", err)
 		select {
 		case <-ctx.Done():
 			return false, nil
@@ -294,9 +288,7 @@ func (s *Source) watchFailed(name string, err error) {
 	if errors.Is(err, context.Canceled) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return // routine: the watch starts anew
 	}
-	if s.broken.CompareAndSwap(false, true) {
-		s.log.Warn("the API server does not answer; the last known state stays in force", "watch", name, "err", err)
-	}
+	s.log.Warn("watch failed and is repeated; the last known state stays in force", "watch", name, "err", err)
 }
 
 // slim drops what nobody reads before an object is stored.

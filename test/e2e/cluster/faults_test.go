@@ -23,18 +23,6 @@ func served(t *testing.T, host string) (e *environment, namespace string) {
 	return e, namespace
 }
 
-func TestAPIServerAway(t *testing.T) {
-	e, ns := served(t, "away.example")
-	l := e.startLoad("away.example", "/", 2)
-	e.clusterCommand(t, "stop", "apiserver")
-	time.Sleep(30 * time.Second) // the issue is that the API is away for this long while traffic flows
-	e.clusterCommand(t, "start", "apiserver")
-	l.stop(t, 1000)
-	e.awaitAPI(t)
-	e.createIngress(t, ns, newIngress("later", "away-later.example", "/", "web"))
-	e.eventuallyStatus(t, "away-later.example", "/", 200)
-}
-
 func TestWorkerKilled(t *testing.T) {
 	e, ns := served(t, "worker.example")
 	master := e.nginxPID(t)
