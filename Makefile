@@ -24,6 +24,12 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 START := $(shell date +%s)
 say = @printf '\n== %s [%ss]\n' "$(1)" "$$(( $$(date +%s) - $(START) ))"
 
+# check_format fails and lists the files that gofmt would change.
+define check_format
+unformatted="$$(git ls-files -co --exclude-standard '*.go' | while read -r f; do [ ! -e "$$f" ] || gofmt -l "$$f"; done)"; \
+	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+endef
+
 .PHONY: help
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,8 +57,7 @@ unit: ## Fast tests for the inner loop: pure, no network, under a minute.
 test: test-packages ## Everything, as CI runs it. The control plane tests need root.
 	@if [ "$$(id -u)" != 0 ]; then echo "note: not root; tests on the control plane need network namespaces and will be skipped"; fi
 	$(call say,format)
-	@unformatted="$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))"; \
-		if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	@$(check_format)
 	$(call say,go vet and staticcheck)
 	go vet ./...
 	go run $(STATICCHECK) ./...
@@ -72,8 +77,7 @@ test: test-packages ## Everything, as CI runs it. The control plane tests need r
 
 .PHONY: lint
 lint: test-packages ## Static checks: gofmt, vet, staticcheck, luacheck, and golangci-lint where it is installed.
-	@unformatted="$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))"; \
-		if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	@$(check_format)
 	go vet ./...
 	cd test/cluster && go vet ./...
 	go run $(STATICCHECK) ./...
