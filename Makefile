@@ -66,13 +66,13 @@ test: test-packages ## Everything, as CI runs it. The control plane tests need r
 	$(call say,unit tests with golden cases and fuzz seeds under the race detector)
 	go test -race -timeout 10m $(UNIT)
 	$(call say,end to end through real nginx)
-	$(if $(E2E),go test -count=1 -timeout 10m $(E2E),@echo "no such tests")
+	$(if $(E2E),go test -v -count=1 -timeout 10m $(E2E),@echo "no such tests")
 	$(call say,programs of the test control plane)
 	@$(MAKE) --no-print-directory cluster-programs
 	$(call say,tests of the test control plane)
 	cd test/cluster && go vet ./... && go test -count=1 -timeout 10m ./...
 	$(call say,end to end on a real control plane)
-	go test -count=1 -timeout 15m ./test/e2e/cluster/...
+	go test -v -count=1 -timeout 15m ./test/e2e/cluster/...
 	$(call say,all passed)
 
 .PHONY: lint

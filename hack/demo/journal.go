@@ -4,45 +4,43 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"os"
-	"sync"
+	"time"
 )
 
-// journal is the controller's log: everything goes to a file, and what a person wants to see while trying things also to the screen. It
-// is safe for concurrent use.
-type journal struct {
-	file *os.File
-
-	mu      sync.Mutex // guards what follows
-	screen  io.Writer  // nil until there is somebody to read
-	partial []byte     // of the last line
-}
-
-// Write never fails, so that the controller's pipe stays open whatever the disk does.
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	_, _ = j.file.Write(p)
-	j.partial = append(j.partial, p...)
-	for {
-		line, rest, whole := bytes.Cut(j.partial, []byte("\n"))
-		if !whole {
-			return len(p), nil
-		}
-		if j.screen != nil && interesting(line) {
-			_, _ = j.screen.Write(append([]byte("  "), append(line, '\n')...))
-		}
-		j.partial = rest
+// follow shows on the screen what of a log a person wants to see while trying things, from the log's present end on, until ctx ends. The
+// controller writes to the file and not to a pipe of ours, because a broken pipe would kill it before it has stopped nginx.
+func follow(ctx context.Context, path string, screen io.Writer) {
+	file, err := os.Open(path)
+	if err != nil {
+		return
 	}
-}
-
-// show sends interesting lines to the screen from now on.
-func (j *journal) show(screen io.Writer) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.screen = screen
+	defer file.Close()
+	if _, err := file.Seek(0, io.SeekEnd); err != nil {
+		return
+	}
+	reader := bufio.NewReader(file)
+	var line []byte
+	for {
+		part, err := reader.ReadBytes('\n')
+		line = append(line, part...)
+		if err == nil {
+			if interesting(line) {
+				_, _ = screen.Write(append([]byte("  "), line...))
+			}
+			line = line[:0]
+			continue
+		}
+		select { // at the end for now
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // interesting tells whether a line says that a change was applied or that something is wrong.

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -73,7 +74,6 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer log.Close()
-	journal := &journal{file: log}
 	args := []string{
 		"--http-port", strconv.Itoa(o.httpPort), "--https-port", strconv.Itoa(o.httpsPort),
 		"--healthz-port", strconv.Itoa(o.healthPort), "--healthz-host", "127.0.0.1", "--bind-address", "127.0.0.1",
@@ -93,7 +93,7 @@ func run(ctx context.Context, o options) error {
 
 	begin := time.Now()
 	fmt.Println("starting the controller …")
-	controller, err := start(journal, stage.controller(args)...)
+	controller, err := start(log, stage.controller(args)...)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,11 @@ func run(ctx context.Context, o options) error {
 		return tryAll(ctx, stage.tries())
 	}
 	explain(o, stage, dir)
-	journal.show(os.Stdout)
+	var following sync.WaitGroup
+	defer following.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	following.Go(func() { follow(ctx, log.Name(), os.Stdout) })
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nstopping …")

@@ -5,7 +5,7 @@ package main
 
 import (
 	"fmt"
-	"io"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -20,10 +20,9 @@ type process struct {
 
 // start runs a program in a process group of its own, so that a Ctrl-C in the terminal reaches us alone and we end things in order. If
 // we die without a word, the program is asked to end.
-func start(log io.Writer, args ...string) (*process, error) {
+func start(log *os.File, args ...string) (*process, error) {
 	command := exec.Command(args[0], args[1:]...)
 	command.Stdout, command.Stderr = log, log
-	command.WaitDelay = time.Second // nginx has our end of the pipe, and might outlive a controller that was killed
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
