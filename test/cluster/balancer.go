@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -61,7 +61,7 @@ func (b *balancer) watch(ctx context.Context) {
 
 func (b *balancer) sync(ctx context.Context, name cache.ObjectName) error {
 	svc, err := b.services.Services(name.Namespace).Get(name.Name)
-	wanted := err == nil && svc.Spec.Type == v1.ServiceTypeLoadBalancer && svc.Spec.LoadBalancerClass == nil && svc.DeletionTimestamp == nil
+	wanted := err == nil && svc.Spec.Type == corev1.ServiceTypeLoadBalancer && svc.Spec.LoadBalancerClass == nil && svc.DeletionTimestamp == nil
 	if !wanted {
 		held := false
 		for ip, owner := range b.used {
@@ -89,11 +89,11 @@ func (b *balancer) sync(ctx context.Context, name cache.ObjectName) error {
 		}
 	}
 	b.used[ip] = name
-	mode := v1.LoadBalancerIPModeVIP
-	return b.write(ctx, svc, []v1.LoadBalancerIngress{{IP: ip, IPMode: &mode}})
+	mode := corev1.LoadBalancerIPModeVIP
+	return b.write(ctx, svc, []corev1.LoadBalancerIngress{{IP: ip, IPMode: &mode}})
 }
 
-func (b *balancer) write(ctx context.Context, svc *v1.Service, ingress []v1.LoadBalancerIngress) error {
+func (b *balancer) write(ctx context.Context, svc *corev1.Service, ingress []corev1.LoadBalancerIngress) error {
 	svc = svc.DeepCopy()
 	svc.Status.LoadBalancer.Ingress = ingress
 	_, err := b.r.client.CoreV1().Services(svc.Namespace).UpdateStatus(ctx, svc, metav1.UpdateOptions{})

@@ -20,7 +20,7 @@ import (
 type machine struct {
 	t   *testing.T
 	dir string
-	info
+	access
 }
 
 // programs gives the folder of built programs, or skips the test.
@@ -54,11 +54,11 @@ func start(t *testing.T, flags ...string) *machine {
 		}
 		m.mustBeGone()
 	})
-	text, err := os.ReadFile(filepath.Join(m.dir, "info.json"))
+	text, err := os.ReadFile(filepath.Join(m.dir, infoFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &m.info); err != nil {
+	if err := json.Unmarshal(text, &m.access); err != nil {
 		t.Fatal(err)
 	}
 	return m

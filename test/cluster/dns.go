@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
-	v1 "k8s.io/api/core/v1"
-	discovery "k8s.io/api/discovery/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
@@ -82,7 +82,7 @@ func (d *dnsServer) answer(q dns.Question) (rrs []dns.RR, exists bool) {
 			rrs = append(rrs, &dns.A{Hdr: header(q.Name, dns.TypeA), A: a})
 		}
 	}
-	if svc.Spec.Type == v1.ServiceTypeExternalName {
+	if svc.Spec.Type == corev1.ServiceTypeExternalName {
 		rrs = append(rrs, &dns.CNAME{Hdr: header(q.Name, dns.TypeCNAME), Target: dns.Fqdn(svc.Spec.ExternalName)})
 		if strings.HasSuffix(dns.Fqdn(svc.Spec.ExternalName), clusterDomain) {
 			more, _ := d.answer(dns.Question{Name: dns.Fqdn(svc.Spec.ExternalName), Qtype: q.Qtype, Qclass: q.Qclass})
@@ -90,9 +90,9 @@ func (d *dnsServer) answer(q dns.Question) (rrs []dns.RR, exists bool) {
 		}
 		return rrs, true
 	}
-	headless := svc.Spec.ClusterIP == v1.ClusterIPNone
-	slices, _ := d.slices.EndpointSlices(namespace).List(labels.SelectorFromSet(labels.Set{discovery.LabelServiceName: service}))
-	each := func(fn func(e *discovery.Endpoint, host string)) {
+	headless := svc.Spec.ClusterIP == corev1.ClusterIPNone
+	slices, _ := d.slices.EndpointSlices(namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: service}))
+	each := func(fn func(e *discoveryv1.Endpoint, host string)) {
 		for _, s := range slices {
 			for i := range s.Endpoints {
 				e := &s.Endpoints[i]
@@ -114,7 +114,7 @@ func (d *dnsServer) answer(q dns.Question) (rrs []dns.RR, exists bool) {
 			exists = true
 			base := service + "." + namespace + ".svc." + clusterDomain
 			if headless {
-				each(func(_ *discovery.Endpoint, host string) {
+				each(func(_ *discoveryv1.Endpoint, host string) {
 					rrs = append(rrs, &dns.SRV{Hdr: header(q.Name, dns.TypeSRV), Priority: 0, Weight: 1, Port: uint16(p.Port), Target: host + "." + base})
 				})
 			} else {
@@ -128,10 +128,10 @@ func (d *dnsServer) answer(q dns.Question) (rrs []dns.RR, exists bool) {
 		address(svc.Spec.ClusterIP)
 		return rrs, true
 	case len(sub) == 0:
-		each(func(e *discovery.Endpoint, _ string) { address(e.Addresses[0]); exists = true })
+		each(func(e *discoveryv1.Endpoint, _ string) { address(e.Addresses[0]); exists = true })
 		return rrs, exists
 	case len(sub) == 1:
-		each(func(e *discovery.Endpoint, host string) {
+		each(func(e *discoveryv1.Endpoint, host string) {
 			if host == sub[0] {
 				address(e.Addresses[0])
 				exists = true

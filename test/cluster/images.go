@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -37,8 +37,6 @@ type imageTable struct {
 // out. The last one catches every unknown image.
 const defaultImages = `
 - {match: "(^|/)fake(:|$)", fake: true}
-- {match: "(^|/)nginx(:|@|$)", exec: ["/usr/sbin/nginx", "-g", "daemon off;"], ignoreArgs: true}
-- {match: "(^|/)pause(:|@|$)", exec: ["/usr/bin/sleep", "infinity"], ignoreArgs: true}
 - {match: "busybox|alpine|debian|ubuntu|curl|distroless|bash", host: true, init: true}
 - {match: "", exec: ["${BIN}/echo"], ignoreArgs: true}
 `
@@ -90,7 +88,7 @@ func (t *imageTable) lookup(name string) *image {
 }
 
 // argv is the command line of a container.
-func (e *image) argv(c *v1.Container, expand func(string) string) []string {
+func (e *image) argv(c *corev1.Container, expand func(string) string) []string {
 	declared := make([]string, 0, len(c.Command)+len(c.Args))
 	for _, list := range [][]string{c.Command, c.Args} {
 		for _, a := range list {

@@ -30,7 +30,7 @@ const (
 
 func nsPath(name string) string { return "/run/netns/" + name }
 
-// command runs name inside a network namespace (nsenter execs, so the child's
+// nsCommand runs name inside a network namespace (nsenter execs, so the child's
 // process id is the command's).
 func nsCommand(ns, name string, args ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"--net=" + nsPath(ns), "--", name}, args...)...)
@@ -79,10 +79,6 @@ func inNetns(ns string, fn func() error) error {
 // of lbNet and serviceNet are local there, so a process in it can bind any of
 // them without further set-up.
 func makeClusterNetns(ns string) error {
-	if out, _ := exec.Command("ip", "netns", "pids", ns).Output(); len(out) > 0 {
-		return fmt.Errorf("network namespace %s is in use by processes %s", ns, strings.Fields(string(out)))
-	}
-	removeClusterNetns(ns)
 	if err := run(exec.Command("ip", "netns", "add", ns)); err != nil {
 		return err
 	}

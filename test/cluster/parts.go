@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,39 +12,32 @@ import (
 	"time"
 )
 
-// The supervisor is told by signal to stop the API server (SIGUSR1) or to start it again (SIGUSR2); the file below says what it has done.
+// The supervisor is told by signal to stop the API server (SIGUSR1) or to start it again (SIGUSR2); the file says what it has done.
 const apiServerStopped = "apiserver.stopped"
 
-// switchAPIServer stops or starts the API server; etcd and everything else stay.
-func (s *supervisor) switchAPIServer(on bool) error {
-	if on == (s.stopped == nil) {
+// switchAPIServer kills the API server, or starts it again and waits until it is ready; etcd and everything else stay.
+func (s *supervisor) switchAPIServer(ctx context.Context, on bool) error {
+	if on == (s.child(apiServer) != nil) {
 		return nil
 	}
-	if on {
-		if err := s.runAPIServer(pki{s.file("pki")}); err != nil {
-			return err
-		}
-		s.stopped = nil
-		return os.Remove(s.file(apiServerStopped))
+	if !on {
+		s.kill(apiServer)
+		return os.WriteFile(s.file(apiServerStopped), nil, 0o644)
 	}
-	for i, c := range s.children {
-		if c.name != "apiserver" {
-			continue
-		}
-		s.stopped = c
-		s.children = append(s.children[:i:i], s.children[i+1:]...)
-		c.cmd.Process.Kill()
-		<-c.done
-		break
+	if err := s.runAPIServer(); err != nil {
+		return err
 	}
-	return os.WriteFile(s.file(apiServerStopped), nil, 0o644)
+	if err := s.waitAPIServer(ctx); err != nil {
+		return err
+	}
+	return os.Remove(s.file(apiServerStopped))
 }
 
 func stopPart(args []string) error  { return signalPart(args, syscall.SIGUSR1) }
 func startPart(args []string) error { return signalPart(args, syscall.SIGUSR2) }
 
 func signalPart(args []string, sig syscall.Signal) error {
-	if len(args) == 0 || args[0] != "apiserver" {
+	if len(args) == 0 || args[0] != apiServer {
 		return errors.New("say which part: apiserver is the only one that can be stopped and started")
 	}
 	o := parseOptions("part", args[1:])
@@ -54,17 +48,12 @@ func signalPart(args []string, sig syscall.Signal) error {
 	if err := syscall.Kill(pid, sig); err != nil {
 		return err
 	}
-	return waitFor(30*time.Second, func() bool {
+	err := waitFor(readyLimit+10*time.Second, func() bool {
 		_, err := os.Stat(o.file(apiServerStopped))
-		return (err == nil) == (sig == syscall.SIGUSR1)
+		return (err == nil) == (sig == syscall.SIGUSR1) || o.pid() == 0
 	})
-}
-
-func waitFor(limit time.Duration, done func() bool) error {
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if done() {
-			return nil
-		}
+	if err == nil && o.pid() == 0 {
+		return fmt.Errorf("the cluster in %s has ended", o.dir)
 	}
-	return errors.New("the cluster did not do it in time")
+	return err
 }

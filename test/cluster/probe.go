@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -55,7 +55,7 @@ func (c *container) probe(ctx context.Context) {
 	if p == nil {
 		deadline := time.Now().Add(3 * time.Second)
 		for _, port := range c.spec.Ports {
-			if port.Protocol != v1.ProtocolTCP && port.Protocol != "" {
+			if port.Protocol != corev1.ProtocolTCP && port.Protocol != "" {
 				continue
 			}
 			for ctx.Err() == nil && time.Now().Before(deadline) && !c.dial(ctx, port.ContainerPort) {
@@ -94,7 +94,7 @@ func (c *container) probe(ctx context.Context) {
 
 // until repeats a probe until it succeeds (true) or give reports enough
 // failures (false).
-func (c *container) until(ctx context.Context, p *v1.Probe, give func(int32) bool) bool {
+func (c *container) until(ctx context.Context, p *corev1.Probe, give func(int32) bool) bool {
 	pause(ctx, time.Duration(p.InitialDelaySeconds)*time.Second)
 	for failures := int32(0); ctx.Err() == nil; {
 		if c.try(ctx, p) {
@@ -134,7 +134,7 @@ func (c *container) killProcess(ctx context.Context) {
 	}
 }
 
-func period(p *v1.Probe) time.Duration {
+func period(p *corev1.Probe) time.Duration {
 	if p.PeriodSeconds <= 0 {
 		return 10 * time.Second
 	}
@@ -148,19 +148,19 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (c *container) try(ctx context.Context, p *v1.Probe) bool {
+func (c *container) try(ctx context.Context, p *corev1.Probe) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(max(p.TimeoutSeconds, 1))*time.Second)
 	defer cancel()
 	return c.check(ctx, &p.ProbeHandler)
 }
 
 // check makes one request of a probe or hook.
-func (c *container) check(ctx context.Context, h *v1.ProbeHandler) bool {
+func (c *container) check(ctx context.Context, h *corev1.ProbeHandler) bool {
 	switch {
 	case h.HTTPGet != nil:
 		g := h.HTTPGet
 		scheme, host := "http", g.Host
-		if g.Scheme == v1.URISchemeHTTPS {
+		if g.Scheme == corev1.URISchemeHTTPS {
 			scheme = "https"
 		}
 		if host == "" {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-	discovery "k8s.io/api/discovery/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
@@ -49,7 +49,7 @@ func (p *proxier) watch(ctx context.Context) {
 	p.r.factory.Core().V1().Services().Informer().AddEventHandler(h)
 	p.r.factory.Discovery().V1().EndpointSlices().Informer().AddEventHandler(h)
 	hostPorts := func(o any) {
-		if pod, ok := o.(*v1.Pod); ok && len(hostPortsOf(pod)) > 0 {
+		if pod, ok := o.(*corev1.Pod); ok && len(hostPortsOf(pod)) > 0 {
 			touch(o)
 		}
 	}
@@ -108,10 +108,10 @@ func (p *proxier) rules() string {
 	services, _ := p.services.List(labels.Everything())
 	sort.Slice(services, func(i, j int) bool { return services[i].UID < services[j].UID })
 	for _, svc := range services {
-		if svc.Spec.Type == v1.ServiceTypeExternalName || svc.Spec.ClusterIP == v1.ClusterIPNone {
+		if svc.Spec.Type == corev1.ServiceTypeExternalName || svc.Spec.ClusterIP == corev1.ClusterIPNone {
 			continue
 		}
-		slices, _ := p.slices.EndpointSlices(svc.Namespace).List(labels.SelectorFromSet(labels.Set{discovery.LabelServiceName: svc.Name}))
+		slices, _ := p.slices.EndpointSlices(svc.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: svc.Name}))
 		for _, port := range svc.Spec.Ports {
 			proto := strings.ToLower(string(port.Protocol))
 			all := backendsOf(slices, port, "")
@@ -132,7 +132,7 @@ func (p *proxier) rules() string {
 			if port.NodePort != 0 {
 				for _, n := range p.r.nodes {
 					local := all
-					if svc.Spec.ExternalTrafficPolicy == v1.ServiceExternalTrafficPolicyLocal {
+					if svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal {
 						local = backendsOf(slices, port, n.name)
 					}
 					add(at(n.ip, port.NodePort), proto, local)
@@ -175,7 +175,7 @@ table ip services {
 
 // backendsOf lists the ready endpoints behind a service port, or, when none
 // is ready, those that still serve while they terminate.
-func backendsOf(slices []*discovery.EndpointSlice, port v1.ServicePort, node string) []backend {
+func backendsOf(slices []*discoveryv1.EndpointSlice, port corev1.ServicePort, node string) []backend {
 	yes := func(b *bool) bool { return b == nil || *b }
 	var ready, serving []backend
 	for _, s := range slices {
@@ -205,7 +205,7 @@ func backendsOf(slices []*discovery.EndpointSlice, port v1.ServicePort, node str
 	return ready
 }
 
-func hostPortsOf(pod *v1.Pod) (ports []v1.ContainerPort) {
+func hostPortsOf(pod *corev1.Pod) (ports []corev1.ContainerPort) {
 	if pod.Spec.HostNetwork {
 		return nil
 	}

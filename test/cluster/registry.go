@@ -4,9 +4,10 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,17 +17,81 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// registryDir notes which namespaces belong to which supervisor, so that what a killed one left behind can be told from what is in use.
+// registryDir has a file for each cluster, named for its namespace. Its first line is the identity of the supervisor, so that what a
+// killed one left behind can be told from what is in use; its second the directory to remove with it, if any.
 const registryDir = "/run/fairway-test-clusters"
 
-func register(netns string) error {
+// withRegistry calls fn while no other process reads or changes the registry.
+func withRegistry(fn func() error) error {
 	if err := os.MkdirAll(registryDir, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(registryDir, netns), []byte(identity(os.Getpid())), 0o600)
+	dir, err := os.Open(registryDir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() // and with it the lock
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %s: %w", registryDir, err)
+	}
+	return fn()
 }
 
-func unregister(netns string) { os.Remove(filepath.Join(registryDir, netns)) }
+// claim enters this process as the supervisor of a namespace that is about to be made: the one of that name or, with "", one whose
+// name is free. It returns the name.
+func claim(netns, removeDir string) (string, error) {
+	err := withRegistry(func() error {
+		sweepLocked()
+		if netns == "" {
+			netns = freeNetns()
+		}
+		path := filepath.Join(registryDir, netns)
+		if owner, err := os.ReadFile(path); err == nil {
+			return fmt.Errorf("network namespace %s is in use by the cluster of process %s", netns, firstWord(string(owner)))
+		}
+		if _, err := os.Stat(nsPath(netns)); err == nil {
+			return fmt.Errorf("network namespace %s exists and is not that of a cluster", netns)
+		}
+		text := identity(os.Getpid())
+		if removeDir != "" {
+			text += "\n" + removeDir
+		}
+		return os.WriteFile(path, []byte(text), 0o600)
+	})
+	return netns, err
+}
+
+func unclaim(netns string) { os.Remove(filepath.Join(registryDir, netns)) }
+
+// sweep removes what supervisors left behind that were killed: namespaces and directories. Their processes died with them.
+func sweep() error {
+	return withRegistry(func() error { sweepLocked(); return nil })
+}
+
+func sweepLocked() {
+	entries, _ := os.ReadDir(registryDir)
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(registryDir, e.Name()))
+		if err != nil {
+			continue // its cluster has just ended
+		}
+		supervisor, removeDir, _ := strings.Cut(string(text), "\n")
+		pid, _ := strconv.Atoi(firstWord(supervisor))
+		if pid != 0 && identity(pid) == supervisor {
+			continue
+		}
+		removeClusterNetns(e.Name())
+		if filepath.IsAbs(removeDir) {
+			os.RemoveAll(removeDir)
+		}
+		unclaim(e.Name())
+	}
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return word
+}
 
 // identity is a process id and its start time, which a later process with the same id does not have; "" when there is none.
 func identity(pid int) string {
@@ -34,40 +99,23 @@ func identity(pid int) string {
 	if err != nil {
 		return ""
 	}
-	_, after, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(after)
+	return parseIdentity(string(text))
+}
+
+// parseIdentity reads proc_pid_stat(5). The name of the command, in parentheses, may contain anything.
+func parseIdentity(stat string) string {
+	end := strings.LastIndex(stat, ") ")
+	if end < 0 {
+		return ""
+	}
+	fields := strings.Fields(stat[end+2:])
 	if len(fields) < 20 || fields[0] == "Z" {
 		return ""
 	}
-	return strconv.Itoa(pid) + " " + fields[19]
+	return firstWord(stat) + " " + fields[19]
 }
 
-// sweep removes the namespaces of supervisors that are gone. Their processes died with them.
-func sweep() error {
-	entries, err := os.ReadDir(registryDir)
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(registryDir, e.Name()))
-		if err != nil {
-			continue // swept by another
-		}
-		first, _, _ := strings.Cut(string(text), " ")
-		pid, _ := strconv.Atoi(first)
-		if identity(pid) == string(text) {
-			continue
-		}
-		removeClusterNetns(e.Name())
-		unregister(e.Name())
-	}
-	return nil
-}
-
-// freeNetns is a name that no other cluster has.
+// freeNetns is a name that no network namespace has.
 func freeNetns() string {
 	var random [3]byte
 	for {
@@ -79,40 +127,25 @@ func freeNetns() string {
 	}
 }
 
-// watchOwner gives a channel that is closed when a process ends; with 0 never.
-func watchOwner(pid int) <-chan struct{} {
-	ended := make(chan struct{})
+var errOwnerEnded = errors.New("the owner has ended")
+
+// untilOwnerEnds gives a context that ends with a process; with 0 it is ctx itself.
+func untilOwnerEnds(ctx context.Context, pid int) (context.Context, error) {
 	if pid == 0 {
-		return ended
+		return ctx, nil
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		close(ended) // gone already
-		return ended
+		return nil, fmt.Errorf("watch the owner, process %d: %w", pid, err)
 	}
-	go func() {
-		defer close(ended)
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() { // ends with this process, or cancels
 		for {
 			if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1); err != unix.EINTR {
+				cancel(errOwnerEnded)
 				return
 			}
 		}
 	}()
-	return ended
-}
-
-// info is what info.json tells programs that use the cluster.
-type info struct {
-	Kubeconfig         string `json:"kubeconfig"`         // works on the machine's own network
-	InternalKubeconfig string `json:"internalKubeconfig"` // works inside the cluster's network namespace
-	Netns              string `json:"netns"`              // its name, below /run/netns
-	Bin                string `json:"bin"`
-}
-
-func (o *options) writeInfo() error {
-	text, err := json.MarshalIndent(info{o.kubeconfig(), o.file("internal.kubeconfig"), o.netns, o.bin}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.file("info.json"), text, 0o644)
+	return ctx, nil
 }

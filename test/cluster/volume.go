@@ -13,7 +13,7 @@ import (
 	"time"
 
 	authv1 "k8s.io/api/authentication/v1"
-	v1 "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -79,7 +79,7 @@ func (w *worker) refreshVolumes(ctx context.Context) {
 
 // volumeFiles is the content of a volume made from API objects; nil for the
 // others, which are empty directories.
-func (w *worker) volumeFiles(ctx context.Context, v *v1.Volume) (map[string][]byte, error) {
+func (w *worker) volumeFiles(ctx context.Context, v *corev1.Volume) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	pod := w.current()
 	switch {
@@ -136,7 +136,7 @@ func (w *worker) volumeFiles(ctx context.Context, v *v1.Volume) (map[string][]by
 	return nil, nil
 }
 
-func (w *worker) downward(files map[string][]byte, pod *v1.Pod, items []v1.DownwardAPIVolumeFile) map[string][]byte {
+func (w *worker) downward(files map[string][]byte, pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile) map[string][]byte {
 	for _, item := range items {
 		if item.FieldRef != nil {
 			files[item.Path] = []byte(w.field(pod, item.FieldRef.FieldPath))
@@ -146,7 +146,7 @@ func (w *worker) downward(files map[string][]byte, pod *v1.Pod, items []v1.Downw
 }
 
 // pick copies the wanted keys (all without items).
-func pick(files map[string][]byte, data map[string]string, items []v1.KeyToPath) map[string][]byte {
+func pick(files map[string][]byte, data map[string]string, items []corev1.KeyToPath) map[string][]byte {
 	if len(items) == 0 {
 		for k, v := range data {
 			files[k] = []byte(v)
