@@ -76,9 +76,6 @@ func (h *hostEntry) add(m model.Match, place int) {
 		h.Patterns = append(h.Patterns, [2]any{"^(?:" + m.Path + ")", place})
 	case m.Slash:
 		put(&h.Slash)
-		if h.Exact == nil {
-			h.Exact = map[string]int{} // the Lua looks at l only where there is x
-		}
 	case m.Kind == model.Exact:
 		put(&h.Exact)
 	default:

@@ -52,8 +52,12 @@ return function(host, path)
         if index then
             return host.r[index]
         end
-        if host.l and host.l[path] then
-            return host.r[host.l[path]], true
+    end
+    local slashless = host.l
+    if slashless then
+        local index = slashless[path]
+        if index then
+            return host.r[index], true
         end
     end
     if host.p then

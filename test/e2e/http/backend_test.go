@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+)
+
+// seen is what a backend says of a request that reached it.
+type seen struct {
+	Backend string      `json:"backend"`
+	Method  string      `json:"method"`
+	URI     string      `json:"uri"` // as on the wire
+	Host    string      `json:"host"`
+	Proto   string      `json:"proto"`
+	Header  http.Header `json:"header"`
+	Bytes   int64       `json:"bytes"`
+	Sum     string      `json:"sum"` // SHA-256 of the body
+	Client  string      `json:"client"`
+}
+
+// serveEcho answers with what it saw; the query can ask for a status, a delay, a header, a size.
+func serveEcho(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if websocket.IsWebSocketUpgrade(r) {
+			echoWebSocket(w, r)
+			return
+		}
+		sum := sha256.New()
+		n, err := io.Copy(sum, r.Body)
+		if err != nil {
+			return // the client went away
+		}
+		q := r.URL.Query()
+		if d, err := time.ParseDuration(q.Get("delay")); err == nil {
+			time.Sleep(d)
+		}
+		if key, value, found := strings.Cut(q.Get("header"), ":"); found {
+			w.Header().Set(key, value)
+		}
+		if size, err := strconv.Atoi(q.Get("size")); err == nil {
+			writeZeros(w, size)
+			return
+		}
+		status := http.StatusOK
+		if s, err := strconv.Atoi(q.Get("status")); err == nil {
+			status = s
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(seen{
+			Backend: name, Method: r.Method, URI: r.RequestURI, Host: r.Host, Proto: r.Proto, Header: r.Header,
+			Bytes: n, Sum: hex.EncodeToString(sum.Sum(nil)), Client: r.RemoteAddr,
+		}) // the client is gone: nothing to be done
+	}
+}
+
+func writeZeros(w io.Writer, size int) {
+	chunk := make([]byte, 64<<10)
+	for size > 0 {
+		n, err := w.Write(chunk[:min(size, len(chunk))])
+		if err != nil {
+			return
+		}
+		size -= n
+	}
+}
+
+func echoWebSocket(w http.ResponseWriter, r *http.Request) {
+	upgrader := websocket.Upgrader{}
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	for {
+		kind, text, err := conn.ReadMessage()
+		if err != nil || conn.WriteMessage(kind, text) != nil {
+			return
+		}
+	}
+}
+
+// health is a gRPC server whose answer says which backend it is, in a header.
+type health struct {
+	healthpb.UnimplementedHealthServer
+	name string
+}
+
+func (h health) Check(ctx context.Context, r *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+	host := ""
+	if md, ok := metadata.FromIncomingContext(ctx); ok {
+		host = strings.Join(append(md.Get(":authority"), md.Get("x-forwarded-host")...), " ")
+	}
+	_ = grpc.SetHeader(ctx, metadata.Pairs("backend", h.name, "saw", host)) // only fails after the header was sent
+	return &healthpb.HealthCheckResponse{Status: healthpb.HealthCheckResponse_SERVING}, nil
+}
+
+func (h health) Watch(_ *healthpb.HealthCheckRequest, stream healthpb.Health_WatchServer) error {
+	for range 3 {
+		if err := stream.Send(&healthpb.HealthCheckResponse{Status: healthpb.HealthCheckResponse_SERVING}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startBackends starts the servers that all cases share; they end with the process.
+func startBackends() (map[string]netip.AddrPort, error) {
+	addresses := map[string]netip.AddrPort{}
+	listen := func(name string) (net.Listener, error) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err == nil {
+			addresses[name] = netip.MustParseAddrPort(l.Addr().String())
+		}
+		return l, err
+	}
+	pair, err := newPair("backend.example", "ECDSA", 1)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := tls.X509KeyPair(pair.chain, pair.key)
+	if err != nil {
+		return nil, err
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
+	for _, name := range []string{"web", "blue", "green", "tls"} {
+		l, err := listen(name)
+		if err != nil {
+			return nil, err
+		}
+		if name == "tls" {
+			l = tls.NewListener(l, config)
+		}
+		go func() { _ = (&http.Server{Handler: serveEcho(name)}).Serve(l) }()
+	}
+	for _, name := range []string{"grpc", "grpcs"} {
+		l, err := listen(name)
+		if err != nil {
+			return nil, err
+		}
+		var options []grpc.ServerOption
+		if name == "grpcs" {
+			grpcConfig := config.Clone()
+			grpcConfig.NextProtos = []string{"h2"}
+			options = append(options, grpc.Creds(credentials.NewTLS(grpcConfig)))
+		}
+		s := grpc.NewServer(options...)
+		healthpb.RegisterHealthServer(s, health{name: name})
+		go func() { _ = s.Serve(l) }()
+	}
+	// A port where nobody listens: connections are refused.
+	l, err := listen("refused")
+	if err != nil {
+		return nil, err
+	}
+	return addresses, l.Close()
+}
+
+// backendManifests gives Services and EndpointSlices for the shared servers.
+func backendManifests(addresses map[string]netip.AddrPort) string {
+	var out strings.Builder
+	for name, address := range addresses {
+		fmt.Fprintf(&out, `---
+{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {ports: [{name: main, port: 80, targetPort: %[3]d}]}}
+---
+{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: %[1]s-1, labels: {kubernetes.io/service-name: %[1]s}},
+ addressType: IPv4, ports: [{name: main, port: %[3]d}], endpoints: [{addresses: [%[2]s]}]}
+`, name, address.Addr(), address.Port())
+	}
+	return out.String()
+}

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// request is one that is written byte by byte, so that nothing between the case and nginx tidies it.
+type request struct {
+	method, url string
+	header      []string
+	host        string // "" the URL's, "-" none
+	sni         string // "" the URL's host, "-" none
+	body        int    // bytes; -1 no body
+	chunked     bool
+	times       int
+}
+
+func newRequest(method, target string) (*request, error) {
+	if !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") {
+		return nil, fmt.Errorf("%q is no request: METHOD http://host/path", method+" "+target)
+	}
+	return &request{method: method, url: target, body: -1, times: 1}, nil
+}
+
+// option takes a ">" line.
+func (r *request) option(text string) error {
+	word, rest, _ := strings.Cut(text, " ")
+	var err error
+	switch {
+	case word == "times":
+		r.times, err = strconv.Atoi(rest)
+	case word == "body":
+		r.body, err = strconv.Atoi(rest)
+	case word == "chunked":
+		r.chunked = true
+		r.body, err = strconv.Atoi(rest)
+	case word == "sni":
+		r.sni = rest
+	case word == "Host:":
+		r.host = rest
+	case strings.Contains(word, ":"):
+		r.header = append(r.header, text)
+	default:
+		err = fmt.Errorf("%q is no option of a request", text)
+	}
+	return err
+}
+
+// response is what came back.
+type response struct {
+	status      int
+	header      http.Header
+	body        string
+	saw         seen // zero when no backend answered
+	certificate string
+	continued   bool // 100 Continue came first
+	log         string
+}
+
+func (r *request) send(s *stage) (*response, error) {
+	u, err := url.Parse(r.url)
+	if err != nil {
+		// The path may be deliberately odd; only the host is needed.
+		scheme, rest, _ := strings.Cut(r.url, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		u = &url.URL{Scheme: scheme, Host: host}
+	}
+	_, target, _ := strings.Cut(strings.SplitN(r.url, "://", 2)[1], "/")
+	port := s.httpPort
+	if u.Scheme == "https" {
+		port = s.httpsPort
+	}
+	var conn net.Conn
+	conn, err = net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	out := &response{}
+	if u.Scheme == "https" {
+		client := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: r.serverName(u.Hostname())})
+		if err := client.Handshake(); err != nil {
+			return nil, fmt.Errorf("handshake: %w", err)
+		}
+		out.certificate = client.ConnectionState().PeerCertificates[0].SerialNumber.String()
+		conn = client
+	}
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		return nil, err
+	}
+	go func() { _, _ = conn.Write(r.bytes(u.Host, "/"+target)) }() // an early answer may end the connection
+	if err := out.read(conn, r.method); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (r *request) serverName(host string) string {
+	switch r.sni {
+	case "":
+		return host
+	case "-":
+		return ""
+	}
+	return r.sni
+}
+
+func (r *request) bytes(host, target string) []byte {
+	var out bytes.Buffer
+	version := "1.1"
+	if r.host == "-" {
+		version = "1.0"
+	}
+	fmt.Fprintf(&out, "%s %s HTTP/%s\r\n", r.method, target, version)
+	if r.host != "" {
+		host = r.host
+	}
+	if r.host != "-" {
+		fmt.Fprintf(&out, "Host: %s\r\n", host)
+	}
+	for _, h := range r.header {
+		fmt.Fprintf(&out, "%s\r\n", h)
+	}
+	fmt.Fprint(&out, "Connection: close\r\n")
+	body := bytes.Repeat([]byte("x"), max(r.body, 0))
+	switch {
+	case r.chunked:
+		fmt.Fprintf(&out, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+	case r.body >= 0:
+		fmt.Fprintf(&out, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	default:
+		fmt.Fprint(&out, "\r\n")
+	}
+	return out.Bytes()
+}
+
+func (r *response) read(conn net.Conn, method string) error {
+	in := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(in, &http.Request{Method: method})
+	for err == nil && answer.StatusCode == http.StatusContinue {
+		r.continued = true
+		answer, err = http.ReadResponse(in, &http.Request{Method: method})
+	}
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return fmt.Errorf("read body: %w", err)
+	}
+	r.status, r.header, r.body = answer.StatusCode, answer.Header, string(body)
+	_ = json.Unmarshal(body, &r.saw) // not every answer is a backend's
+	return nil
+}
+
+// check gives what is wrong, or "".
+func (e expectation) check(r *response) string {
+	compare := func(got, want string) string {
+		if got != want {
+			return fmt.Sprintf("%s is %q, want %q", e.verb, got, want)
+		}
+		return ""
+	}
+	switch e.verb {
+	case "backend":
+		return compare(r.saw.Backend, e.text)
+	case "path":
+		return compare(r.saw.URI, e.text)
+	case "method":
+		return compare(r.saw.Method, e.text)
+	case "host":
+		return compare(r.saw.Host, e.text)
+	case "proto":
+		return compare(r.saw.Proto, e.text)
+	case "bytes":
+		return compare(fmt.Sprint(r.saw.Bytes), e.text)
+	case "got":
+		name, value, _ := strings.Cut(e.text, ":")
+		return compare(strings.Join(r.saw.Header.Values(name), ", "), strings.TrimSpace(value))
+	case "header":
+		name, value, _ := strings.Cut(e.text, ":")
+		return compare(strings.Join(r.header.Values(name), ", "), strings.TrimSpace(value))
+	case "continued":
+		return compare(fmt.Sprint(r.continued), e.text)
+	case "certificate":
+		return compare(r.certificate, e.text)
+	case "body":
+		if !strings.Contains(r.body, e.text) {
+			return fmt.Sprintf("body lacks %q", e.text)
+		}
+	case "log":
+		if e.text == "none" {
+			return compare(r.log, "")
+		}
+		if !strings.Contains(r.log, e.text) {
+			return fmt.Sprintf("log %q lacks %q", r.log, e.text)
+		}
+	default:
+		status, err := strconv.Atoi(e.verb)
+		if err != nil {
+			return fmt.Sprintf("%q is no expectation", e.verb)
+		}
+		if r.status != status {
+			return fmt.Sprintf("status is %d, want %d", r.status, status)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestCases runs testdata/*/*.txtar.
+//
+// requests.txt is a list of requests, each with lines that begin with ">" for what is sent and "<" for what must come back.
+//
+//	GET http://a.example/path?query      the URL's host is the Host header; the connection goes to nginx
+//	> Name: value                        a request header; "Host:" replaces the Host header, "Host: -" sends none (HTTP/1.0)
+//	> body 100                           a body of that many bytes with Content-Length; "chunked 100" without
+//	> times 20                           that many requests, each of which must satisfy the lines below
+//	> sni name                           TLS server name, when it is not the URL's host; "-" for none
+//	< 200                                status
+//	< backend web                        the server that answered
+//	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third
+//	< path /x?y                          the request target that the backend saw
+//	< method, host, proto TEXT           what else the backend saw
+//	< bytes 100                          length of the body that the backend saw
+//	< got Name: value                    a header that the backend saw; no value: it saw none
+//	< header Name: value                 a response header; no value: there is none
+//	< body TEXT                          the response body contains it
+//	< log TEXT                           the access log line of the request contains it; "log none" demands that there is no line
+//	< continued true                     whether 100 Continue came before the answer
+//	< certificate 7                      serial number of the certificate that was shown
+//
+// Between requests, "apply FILE" brings other manifests into force, and "reloads N" demands that so many reloads happened since the
+// case's first state.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txtar"), func(t *testing.T) { runCase(t, file) })
+	}
+}
+
+func runCase(t *testing.T, path string) {
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(strings.TrimSpace(string(archive.Comment))) == 0 {
+		t.Fatal("the case does not say why it exists")
+	}
+	fsys, err := txtar.FS(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) string {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	steps, err := parseScript(shared.expand(read("requests.txt")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read("cluster.yaml") == "" || len(steps) == 0 {
+		t.Fatal("the case needs cluster.yaml and requests.txt")
+	}
+	shared.apply(t, read("cluster.yaml"), read("settings.yaml"))
+	reloads := shared.reloads
+	for _, step := range steps {
+		switch {
+		case step.apply != "":
+			shared.apply(t, read(step.apply), read("settings.yaml"))
+		case step.request == nil:
+			if got := shared.reloads - reloads; got != step.reloads {
+				t.Errorf("line %d: %d reloads, want %d", step.line, got, step.reloads)
+			}
+		default:
+			step.run(t)
+		}
+	}
+}
+
+// step is one request with its expectations, or another command.
+type step struct {
+	line    int
+	apply   string
+	reloads int
+	request *request
+	expect  []expectation
+}
+
+type expectation struct {
+	line       int
+	verb, text string
+}
+
+func parseScript(text string) ([]*step, error) {
+	var steps []*step
+	for i, line := range strings.Split(text, "\n") {
+		number := i + 1
+		line = strings.TrimSpace(line)
+		word, rest, _ := strings.Cut(line, " ")
+		rest = strings.TrimSpace(rest)
+		switch {
+		case line == "" || line[0] == '#':
+		case word == "apply":
+			steps = append(steps, &step{line: number, apply: rest})
+		case word == "reloads":
+			n, err := strconv.Atoi(rest)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+			steps = append(steps, &step{line: number, reloads: n})
+		case word == ">" && len(steps) > 0:
+			if err := steps[len(steps)-1].request.option(rest); err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		case word == "<" && len(steps) > 0:
+			verb, text, _ := strings.Cut(rest, " ")
+			s := steps[len(steps)-1]
+			s.expect = append(s.expect, expectation{number, verb, strings.TrimSpace(text)})
+		default:
+			r, err := newRequest(word, rest)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+			steps = append(steps, &step{line: number, request: r})
+		}
+	}
+	for _, s := range steps {
+		if s.request != nil && len(s.expect) == 0 {
+			return nil, fmt.Errorf("line %d: the request expects nothing", s.line)
+		}
+	}
+	return steps, nil
+}
+
+func (s *step) run(t *testing.T) {
+	t.Helper()
+	answered := map[string]int{}
+	for range s.request.times {
+		logged := len(shared.access.String())
+		r, err := s.request.send(shared)
+		if err != nil {
+			t.Errorf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
+			return
+		}
+		answered[r.saw.Backend]++
+		for _, e := range s.expect {
+			if e.verb == "backends" {
+				continue
+			}
+			if e.verb == "log" {
+				r.log = awaitLog(logged, e.text == "none")
+			}
+			if problem := e.check(r); problem != "" {
+				t.Errorf("line %d: %s %s: %s\nanswer: %d %v\n%.600s", e.line, s.request.method, s.request.url, problem, r.status, r.header, r.body)
+				return
+			}
+		}
+	}
+	for _, e := range s.expect {
+		if e.verb == "backends" {
+			if problem := checkCounts(answered, e.text); problem != "" {
+				t.Errorf("line %d: %s %s: %s", e.line, s.request.method, s.request.url, problem)
+			}
+		}
+	}
+}
+
+// awaitLog gives what nginx has logged after an offset. A line is written just after the response; for one that must not come the wait
+// is short, as nginx writes within the same turn of its event loop.
+func awaitLog(offset int, none bool) string {
+	if none {
+		time.Sleep(20 * time.Millisecond)
+		return shared.access.String()[offset:]
+	}
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if text := shared.access.String()[offset:]; strings.HasSuffix(text, "\n") {
+			return text
+		}
+	}
+	return ""
+}
+
+// checkCounts compares which backends answered how often with "web", "web=10", "web~50".
+func checkCounts(answered map[string]int, want string) string {
+	wanted := map[string]bool{}
+	for _, word := range strings.Fields(want) {
+		end := strings.IndexAny(word, "=~")
+		if end < 0 {
+			wanted[word] = true
+			continue
+		}
+		name := word[:end]
+		wanted[name] = true
+		n, _ := strconv.Atoi(word[end+1:])
+		if word[end] == '=' && answered[name] != n || word[end] == '~' && (answered[name]*3 < n*2 || answered[name]*3 > n*4) {
+			return fmt.Sprintf("answers %v, want %s", answered, want)
+		}
+	}
+	got := slices.Sorted(maps.Keys(answered))
+	if !slices.Equal(got, slices.Sorted(maps.Keys(wanted))) {
+		return fmt.Sprintf("answers %v, want %s", answered, want)
+	}
+	return ""
+}

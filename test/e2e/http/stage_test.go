@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/nginx"
+	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/manifests"
+)
+
+// stage is the nginx and the backends that all tests share; tests use it one after the other.
+type stage struct {
+	dir                 string
+	driver              *nginx.Driver
+	backends            map[string]netip.AddrPort
+	httpPort, httpsPort int
+	access, errors      lines
+	stop                context.CancelFunc
+	stopped             chan error
+	reloads             int // since the stage began
+}
+
+// lines collects what nginx logs.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+var shared *stage
+
+func TestMain(m *testing.M) {
+	if _, err := exec.LookPath("/usr/sbin/nginx"); err != nil {
+		fmt.Fprintln(os.Stderr, "these tests need nginx: run hack/install-packages.sh runtime")
+		os.Exit(1)
+	}
+	var err error
+	if shared, err = newStage(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	shared.stop()
+	if err := <-shared.stopped; err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	_ = os.RemoveAll(shared.dir)
+	os.Exit(code)
+}
+
+func newStage() (*stage, error) {
+	dir, err := os.MkdirTemp("/tmp", "fairway-http-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o711); err != nil { // nginx' workers pass through
+		return nil, err
+	}
+	s := &stage{dir: dir, stopped: make(chan error, 1)}
+	if s.backends, err = startBackends(); err != nil {
+		return nil, err
+	}
+	for _, port := range []*int{&s.httpPort, &s.httpsPort} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		*port = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+	}
+	s.driver, err = nginx.New(nginx.Options{
+		RuntimeDir: dir, Address: "127.0.0.1", HTTPPort: s.httpPort, HTTPSPort: s.httpsPort,
+		AccessLog: &s.access, ErrorLog: &s.errors, Log: slog.New(slog.NewTextHandler(&s.errors, nil)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	go func() { s.stopped <- s.driver.Run(ctx) }()
+	return s, nil
+}
+
+// expand puts the backends' addresses into a text: ${web.ip}, ${web.port}.
+func (s *stage) expand(text string) string {
+	for name, address := range s.backends {
+		text = strings.NewReplacer("${"+name+".ip}", address.Addr().String(), "${"+name+".port}", fmt.Sprint(address.Port())).Replace(text)
+	}
+	return text
+}
+
+// build makes the model of manifests, with the shared backends unless the case gives a Service of that name.
+func (s *stage) build(t testing.TB, cluster, settings string) *model.Model {
+	t.Helper()
+	options := ingress.Options{WatchWithoutClass: true, AllowLocalEndpoints: true}
+	text := s.expand(cluster)
+	mine := s.backends
+	if strings.Contains(text, "name: default-backend") {
+		options.DefaultBackend = source.Key{Namespace: "default", Name: "default-backend"}
+	}
+	if strings.Contains(text, "name: default-certificate") {
+		options.DefaultCertificate = source.Key{Namespace: "default", Name: "default-certificate"}
+	}
+	base := map[string]string{"worker-processes": "2", "worker-shutdown-timeout": "5s"}
+	if settings != "" {
+		if err := yaml.Unmarshal([]byte(settings), &base); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]string{"name": "settings"}, "data": base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.ConfigMap = source.Key{Namespace: "default", Name: "settings"}
+	file := filepath.Join(t.TempDir(), "all.yaml")
+	all := text + "\n---\n" + string(data) + backendManifests(mine)
+	if err := os.WriteFile(file, []byte(all), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := manifests.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range snapshot.Faults {
+		t.Fatalf("manifests, line %d: %s\n%s", fault.Line, fault.Message, all)
+	}
+	snapshot = snapshot.WithAddresses(map[string][]netip.Addr{"external.example": {s.backends["web"].Addr()}})
+	return ingress.NewBuilder(options).Build(snapshot).Model
+}
+
+// apply brings manifests into force.
+func (s *stage) apply(t testing.TB, cluster, settings string) model.Change {
+	t.Helper()
+	return s.applyModel(t, s.build(t, cluster, settings))
+}
+
+func (s *stage) applyModel(t testing.TB, m *model.Model) model.Change {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	change, err := s.driver.Apply(ctx, m)
+	if err != nil {
+		t.Fatalf("apply: %v\n%s", err, s.errors.String())
+	}
+	if change.Reload {
+		s.reloads++
+	}
+	return change
+}
