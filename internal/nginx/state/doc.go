@@ -12,7 +12,7 @@
 //	h:NAME   a host: { "r": [ROUTE…], "x": {PATH: i}, "l": {PATH: i}, "p": {PATH: i}, "max": n, "re": [[PATTERN, i]…] }
 //	         x are exact paths, l paths answered by a redirect to the path and "/", p prefixes (each ends in "/"), max the length of the
 //	         longest prefix, re expressions in order of trial, anchored; i is the place in r, counted from 1. Absent when empty.
-//	b:KEY    a backend: { "n": LOG NAME, "e": [["ADDRESS", PORT]…] }; KEY is BackendID.String, an IPv6 ADDRESS is in brackets
+//	b:KEY    a backend: { "n": LOG NAME, "e": [["ADDRESS", PORT]…] }; KEY is the escaped BackendID (see backendKey), an IPv6 ADDRESS is in brackets
 //	c:ID     a certificate: { "chain": PEM, "key": PEM }
 //	s:NAME   the certificates of a TLS server name: [ID…]
 //	g:settings  { "default": KEY, "redirect_code": n, "log_default": bool, "certificates": [ID…] }

@@ -6,6 +6,7 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -45,7 +46,7 @@ func (e *Encoder) Encode(m *model.Model, extra ...*model.Certificate) Entries {
 	for _, b := range m.Backends {
 		value := recall(e.backends, b, func() string { return encodeBackend(b) })
 		backends[b] = value
-		entries["b:"+b.ID.String()] = value
+		entries["b:"+backendKey(b.ID)] = value
 	}
 	certificates := make(map[*model.Certificate]string, len(m.Certificates))
 	for _, list := range [][]*model.Certificate{m.Certificates, extra} {
@@ -85,9 +86,15 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 		"redirect_code": m.Settings.HTTPSRedirectCode, "log_default": m.Settings.DefaultBackendLog, "certificates": ids,
 	}
 	if !m.DefaultBackend.IsZero() {
-		s["default"] = m.DefaultBackend.String()
+		s["default"] = backendKey(m.DefaultBackend)
 	}
 	return encode(s)
+}
+
+// backendKey is "namespace/service/port". Ingresses may name Services that no API server would let exist, with any text: it is escaped, so that a key
+// stays one word.
+func backendKey(id model.BackendID) string {
+	return url.PathEscape(id.Namespace) + "/" + url.PathEscape(id.Service) + "/" + url.PathEscape(id.Port)
 }
 
 func encodeBackend(b *model.Backend) string {

@@ -92,7 +92,7 @@ func newRoute(r *model.Route, settings model.Settings) routeEntry {
 		Identity: [5]string{r.Owner.Namespace, r.Owner.Name, r.Backend.Service, r.Backend.Port, r.Path},
 	}
 	if !r.Backend.IsZero() {
-		entry.Backend, entry.LogName = r.Backend.String(), r.Backend.LogName()
+		entry.Backend, entry.LogName = backendKey(r.Backend), r.Backend.LogName()
 	}
 	if shape := conf.ShapeOf(r); shape != conf.DefaultShape(settings) {
 		entry.Shape = shape.Name()
@@ -111,7 +111,7 @@ func newRoute(r *model.Route, settings model.Settings) routeEntry {
 
 func newCanary(c model.Canary) canaryEntry {
 	entry := canaryEntry{
-		Backend: c.Backend.String(),
+		Backend: backendKey(c.Backend),
 		Header:  c.Header, HeaderValue: c.HeaderValue, HeaderPattern: c.HeaderPattern, Cookie: c.Cookie,
 	}
 	if c.WeightTotal > 0 {

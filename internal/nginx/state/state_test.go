@@ -91,6 +91,12 @@ func TestEncodeBackendBracketsIPv6(t *testing.T) {
 	}
 }
 
+func TestBackendKeysAreOneWord(t *testing.T) {
+	if got, want := backendKey(model.BackendID{Namespace: "ns", Service: "a\n\tb/c", Port: "http"}), "ns/a%0A%09b%2Fc/http"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestEncodeRemembersByPointer(t *testing.T) {
 	m := &model.Model{Settings: settings, Hosts: []*model.Host{{Name: "a"}}, Backends: []*model.Backend{{ID: id("web")}}}
 	e := NewEncoder()
