@@ -15,7 +15,8 @@ import (
 // The supervisor is told by signal to stop the API server (SIGUSR1) or to start it again (SIGUSR2); the file says what it has done.
 const apiServerStopped = "apiserver.stopped"
 
-// switchAPIServer kills the API server, or starts it again and waits until it is ready; etcd and everything else stay.
+// switchAPIServer kills the API server, or starts it again and waits until it is ready; etcd, pods and their
+// traffic stay. The controller manager is started anew with it: in a cluster it has lost its lease by then and does the same.
 func (s *supervisor) switchAPIServer(ctx context.Context, on bool) error {
 	if on == (s.child(apiServer) != nil) {
 		return nil
@@ -28,6 +29,10 @@ func (s *supervisor) switchAPIServer(ctx context.Context, on bool) error {
 		return err
 	}
 	if err := s.waitAPIServer(ctx); err != nil {
+		return err
+	}
+	s.kill(controllerManager)
+	if err := s.runControllerManager(); err != nil {
 		return err
 	}
 	return os.Remove(s.file(apiServerStopped))

@@ -5,6 +5,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -45,6 +47,18 @@ type runner struct {
 	stopping bool
 }
 
+// patientDial connects to the API server, also if that is away for a while. Were it to fail, the informers would wait longer and longer
+// between their attempts and notice the return of the server only half a minute late.
+func patientDial(ctx context.Context, network, address string) (net.Conn, error) {
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil || !errors.Is(err, syscall.ECONNREFUSED) {
+			return conn, err
+		}
+		pause(ctx, 200*time.Millisecond)
+	}
+}
+
 func runRunner(args []string) error {
 	o := parseOptions("runner", args)
 	cfg, err := clientcmd.BuildConfigFromFlags("", o.file("internal.kubeconfig"))
@@ -53,6 +67,7 @@ func runRunner(args []string) error {
 	}
 	cfg.QPS = -1
 	cfg.UserAgent = "cluster-runner"
+	cfg.Dial = patientDial
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return err
