@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	netv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -31,16 +33,21 @@ type apiFlags struct {
 	resync                      time.Duration
 }
 
-func (f *apiFlags) add(flags *pflag.FlagSet) {
+func (f *apiFlags) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&f.host, "apiserver-host", "", "address of the API server, protocol://host:port; empty for --kubeconfig or the pod's own account")
 	flags.StringVar(&f.authority, "certificate-authority", "", "CA file for --apiserver-host")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file to use instead of the pod's own account")
 	flags.DurationVar(&f.resync, "sync-period", 0, "interval at which all objects are looked at again; 0 never")
+	return flags
 }
 
 // config gives what client-go needs to reach the API server.
 func (f *apiFlags) config() (*rest.Config, error) {
-	overrides := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: f.host, CertificateAuthority: f.authority}}
+	overrides := &clientcmd.ConfigOverrides{}
+	if f.host != "" {
+		overrides.ClusterInfo = clientcmdapi.Cluster{Server: f.host, CertificateAuthority: f.authority}
+	}
 	var config *rest.Config
 	var err error
 	if f.host == "" && f.kubeconfig == "" {
@@ -69,6 +76,9 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
+	if err := mustExist(ctx, client, *options, log); err != nil {
+		return nil, err
+	}
 	if options.TopologyAware {
 		if options.Zone, err = ownZone(ctx, client); err != nil {
 			log.Warn("zone of the own node is not known, so hints of zones are not used", "err", err)
@@ -89,10 +99,45 @@ func named(key source.Key) []source.Key {
 	return []source.Key{key}
 }
 
+// existsPatience is how long the start waits for the API server to say whether what flags name is there.
+const existsPatience = 5 * time.Second
+
+// mustExist refuses flags that name an object that is not there: it is a typing error more often than something still to come. While
+// nobody can tell, the start goes on.
+func mustExist(ctx context.Context, client kubernetes.Interface, options ingress.Options, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, existsPatience)
+	defer cancel()
+	verdict := func(flag, what string, err error) error {
+		if apierrors.IsNotFound(err) {
+			return fmt.Errorf("--%s names the %s, which does not exist: create it, or correct the flag", flag, what)
+		}
+		if err != nil {
+			log.Warn("what a flag names can't be looked up", "flag", "--"+flag, "err", err)
+		}
+		return nil
+	}
+	if name := options.WatchNamespace; name != "" {
+		_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		if err := verdict("watch-namespace", "namespace "+name, err); err != nil {
+			return err
+		}
+	}
+	if key := options.DefaultBackend; key.Name != "" {
+		_, err := client.CoreV1().Services(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+		if err := verdict("default-backend-service", "Service "+key.String(), err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ownZone is the zone of the node that this pod runs on.
 func ownZone(ctx context.Context, client kubernetes.Interface) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	if os.Getenv("POD_NAME") == "" || os.Getenv("POD_NAMESPACE") == "" {
+		return "", errors.New("POD_NAME and POD_NAMESPACE are not set: give them by the downward API")
+	}
 	pod, err := client.CoreV1().Pods(os.Getenv("POD_NAMESPACE")).Get(ctx, os.Getenv("POD_NAME"), metav1.GetOptions{})
 	if err != nil {
 		return "", fmt.Errorf("read own pod: %w", err)

@@ -4,13 +4,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 func newCheck() *cobra.Command {
@@ -21,9 +18,10 @@ func newCheck() *cobra.Command {
 		Long: `Check builds the model of a folder of manifests with the very functions of the controller and lists what is refused, shadowed or
 unreadable, a line each: object, field, reason, what happens. It asks neither a cluster nor DNS.
 
-The exit status is 0 when there is nothing to say, 1 when there are problems, 2 when the command line is wrong.`,
-		Example: "  fairway check -f deploy/\n  kubectl get ingress,service,endpointslices,secret -A -o yaml | fairway check -f - -o json",
-		Args:    cobra.NoArgs,
+The exit status is 0 when there is nothing to say, 1 when there are problems, 2 when nothing could be checked.`,
+		Example: `  fairway check -f deploy/ --watch-ingress-without-class
+  kubectl get ingress,ingressclass,service,endpointslices,secret -A -o yaml | fairway check -f - -o json`,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := q.check(); err != nil {
 				return err
@@ -31,28 +29,21 @@ The exit status is 0 when there is nothing to say, 1 when there are problems, 2 
 			if q.file == "" {
 				return usageError{errors.New("say what to check: -f DIR, -f FILE or -f -")}
 			}
-			snapshot, result, err := q.load(c.InOrStdin())
+			facts, err := q.load(c.InOrStdin())
 			if err != nil {
 				return err
 			}
-			problems := append(faultProblems(snapshot.Faults), result.Model.Problems...)
-			if q.output == "json" {
-				if problems == nil {
-					problems = []model.Problem{}
-				}
-				if err := json.NewEncoder(c.OutOrStdout()).Encode(problems); err != nil {
-					return err
-				}
-			} else {
-				model.PrintProblems(c.OutOrStdout(), problems)
-				fmt.Fprintf(c.ErrOrStderr(), "%d Ingresses, %d problems\n", len(result.Accepted), len(problems))
+			if err := q.write(c.OutOrStdout(), facts.Problems); err != nil {
+				return err
 			}
-			if len(problems) > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%d Ingresses, %d problems\n", len(facts.Accepted), len(facts.Problems))
+			if len(facts.Problems) > 0 {
 				return exitStatus(1)
 			}
 			return nil
 		},
 	}
-	q.addFlags(c)
+	q.addFileFlags(c)
+	c.Flags().Lookup("filename").Usage = "folder or file of manifests, or - for standard input"
 	return c
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,7 +26,8 @@ type classFlags struct {
 	configMap, defaultBackend, defaultCertificate                 keyFlag
 }
 
-func (f *classFlags) add(flags *pflag.FlagSet) {
+func (f *classFlags) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&f.controllerClass, "controller-class", ingress.DefaultControllerClass, "spec.controller of the IngressClasses that are ours")
 	flags.StringVar(&f.ingressClass, "ingress-class", ingress.DefaultIngressClass, "value of the annotation kubernetes.io/ingress.class that is ours")
 	flags.BoolVar(&f.byName, "ingress-class-by-name", false, "also take the IngressClass named like --ingress-class, whatever its controller")
@@ -40,6 +42,15 @@ func (f *classFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the Service that answers what no route matches; its first port is used")
 	flags.Var(&f.defaultCertificate, "default-ssl-certificate", "namespace/name of the Secret with the certificate for names that have none")
 	flags.BoolVar(&f.local, "allow-local-endpoints", false, "let endpoints be loopback, link-local and metadata addresses; for demos and tests")
+	return flags
+}
+
+// check finds mistakes that these flags make together.
+func (f *classFlags) check() error {
+	if f.namespace != "" && f.selector.Selector != nil {
+		return usageError{errors.New("--watch-namespace and --watch-namespace-selector exclude each other: give one of them")}
+	}
+	return nil
 }
 
 func (f *classFlags) options() ingress.Options {

@@ -4,8 +4,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,24 +17,25 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/ingress"
 	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/nginx"
+	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/push"
 	"github.com/fairway-ingress/fairway/internal/source/dns"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
 )
 
-// controllerSocket is where the command line asks a running controller, in its runtime directory.
-const controllerSocket = "admin/controller.sock"
-
-// controllerFlags are those of `fairway controller` alone.
+// controllerFlags are those of `fairway controller`.
 type controllerFlags struct {
 	classFlags
 	apiFlags
@@ -50,9 +52,65 @@ type controllerFlags struct {
 	httpPort, httpsPort        int
 	healthzPort, profilerPort  int
 	healthzHost, healthPath    string
-	profilerAddress            string
+	profilerAddress            net.IP
 	profiling, showVersion     bool
 	graceSeconds, afterSeconds int
+}
+
+// flagGroup is a chapter of docs/flags.md.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+func (f *controllerFlags) groups() []flagGroup {
+	return []flagGroup{
+		{"Where objects come from", f.sourceFlags()},
+		{"Which objects count and what they mean", f.classFlags.flags()},
+		{"Ports", f.portGroup()},
+		{"nginx and its files", f.nginxFlags()},
+		{"Log, start and stop", f.lifeFlags()},
+		{"Flags of the predecessor without effect", newIgnoredFlags()},
+	}
+}
+
+func (f *controllerFlags) sourceFlags() *pflag.FlagSet {
+	flags := f.apiFlags.flags()
+	flags.StringVar(&f.manifests, "manifests", "", "folder or file of manifests to serve instead of an API server, or - for standard input")
+	return flags
+}
+
+func (f *controllerFlags) portGroup() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&f.bind, "bind-address", "", "address that --http-port and --https-port listen on; empty for all")
+	flags.IntVar(&f.httpPort, "http-port", 80, "port for HTTP")
+	flags.IntVar(&f.httpsPort, "https-port", 443, "port for HTTPS")
+	flags.IntVar(&f.healthzPort, "healthz-port", 10254, "port for health, readiness and metrics of the controller")
+	flags.StringVar(&f.healthzHost, "healthz-host", "", "address of that port; empty for all")
+	flags.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check, there and on hosts that no Ingress names")
+	flags.BoolVar(&f.profiling, "profiling", true, "serve Go profiles on --profiler-port")
+	flags.IntVar(&f.profilerPort, "profiler-port", 10245, "port of the Go profiles")
+	flags.IPVar(&f.profilerAddress, "profiler-address", net.IPv4(127, 0, 0, 1), "address of that port")
+	return flags
+}
+
+func (f *controllerFlags) nginxFlags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&f.runtimeDir, "runtime-dir", defaultRuntimeDir(), "directory for nginx.conf, sockets and temporary files; one per controller")
+	flags.StringVar(&f.nginx, "nginx-binary", "", "nginx program; default: the environment variable NGINX_BINARY, else nginx in PATH or /usr/sbin")
+	flags.StringVar(&f.modules, "nginx-modules-dir", "", "folder of nginx' dynamic modules; default: where Debian and Ubuntu put them")
+	flags.StringVar(&f.accessLog, "access-log", "-", "file for nginx' access log, - for standard output")
+	return flags
+}
+
+func (f *controllerFlags) lifeFlags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	flags.IntVarP(&f.verbosity, "v", "v", 0, "verbosity; 2 and more log every detail, 4 and more also those of the Kubernetes client")
+	flags.IntVar(&f.graceSeconds, "shutdown-grace-period", 0, "seconds between the stop signal, when readiness ends, and the stop")
+	flags.IntVar(&f.afterSeconds, "post-shutdown-grace-period", 10, "seconds between the end of nginx and the end of the controller; none with --manifests")
+	flags.BoolVar(&f.showVersion, "version", false, "print the version and exit")
+	return flags
 }
 
 func newController() *cobra.Command {
@@ -64,58 +122,44 @@ func newController() *cobra.Command {
 
 Objects come from a Kubernetes API server (in a pod without further flags, else --kubeconfig or --apiserver-host) or, with
 --manifests, from a folder of YAML files that is watched. Several controllers can run on one machine when each has its
-own ports and its own --runtime-dir.`,
+own ports and its own --runtime-dir.
+
+All flags of ingress-nginx are taken. Those that have no effect here are not listed below but in docs/flags.md, and each says so
+in the log when it is given.
+
+At SIGTERM or SIGINT health checks begin to fail, --shutdown-grace-period passes, nginx finishes its requests, and the controller ends with
+status 0. A second signal ends it at once.`,
 		Example: `  fairway controller --manifests examples/demo --http-port 8080 --https-port 8443 --watch-ingress-without-class
   fairway controller --kubeconfig ~/.kube/config --http-port 8080 --https-port 8443`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.showVersion {
 				fmt.Fprintln(c.OutOrStdout(), "fairway", buildVersion())
 				return nil
 			}
-			if err := f.check(c); err != nil {
+			if err := f.check(c.Flags()); err != nil {
 				return err
 			}
 			log := f.logger(c.ErrOrStderr())
 			warnOfIgnoredFlags(c.Flags(), log)
-			return f.run(c.Context(), log)
+			return f.run(c.Context(), c.InOrStdin(), log)
 		},
 	}
-	flags := c.Flags()
-	f.classFlags.add(flags)
-	f.apiFlags.add(flags)
-	flags.StringVar(&f.manifests, "manifests", "", "folder or file of manifests to serve instead of an API server, or - for standard input")
-	flags.StringVar(&f.runtimeDir, "runtime-dir", defaultRuntimeDir(), "directory for nginx.conf, sockets and temporary files; one per controller")
-	flags.StringVar(&f.nginx, "nginx-binary", os.Getenv("NGINX_BINARY"), "nginx program; default: NGINX_BINARY, else nginx in PATH or /usr/sbin")
-	flags.StringVar(&f.modules, "nginx-modules-dir", "", "folder of nginx' dynamic modules; default: where Debian and Ubuntu put them")
-	flags.StringVar(&f.bind, "bind-address", "", "address that --http-port and --https-port listen on; empty for all")
-	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
-	flags.StringVar(&f.accessLog, "access-log", "-", "file for nginx' access log, - for standard output")
-	flags.IntVarP(&f.verbosity, "v", "v", 0, "verbosity; 2 and more log every detail")
-	flags.IntVar(&f.httpPort, "http-port", 80, "port for HTTP")
-	flags.IntVar(&f.httpsPort, "https-port", 443, "port for HTTPS")
-	flags.IntVar(&f.healthzPort, "healthz-port", 10254, "port for health, readiness and metrics of the controller")
-	flags.StringVar(&f.healthzHost, "healthz-host", "", "address of that port; empty for all")
-	flags.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check, there and on hosts that no Ingress names")
-	flags.BoolVar(&f.profiling, "profiling", true, "serve Go profiles on --profiler-port")
-	flags.IntVar(&f.profilerPort, "profiler-port", 10245, "port of the Go profiles")
-	flags.StringVar(&f.profilerAddress, "profiler-address", "127.0.0.1", "address of that port")
-	flags.IntVar(&f.graceSeconds, "shutdown-grace-period", 0, "seconds between the stop signal, when readiness ends, and the stop")
-	flags.IntVar(&f.afterSeconds, "post-shutdown-grace-period", 10, "seconds between the end of nginx and the end of the controller; none with --manifests")
-	flags.BoolVar(&f.showVersion, "version", false, "print the version and exit")
-	addIgnoredFlags(flags)
+	for _, g := range f.groups() {
+		c.Flags().AddFlagSet(g.flags)
+	}
 	return c
 }
 
 // check finds mistakes that flags make together.
-func (f *controllerFlags) check(c *cobra.Command) error {
+func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	fail := func(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-	if f.namespace != "" && f.selector.Selector != nil {
-		return fail("--watch-namespace and --watch-namespace-selector exclude each other: give one of them")
+	if err := f.classFlags.check(); err != nil {
+		return err
 	}
 	if f.manifests != "" {
 		for _, name := range []string{"kubeconfig", "apiserver-host"} {
-			if c.Flags().Changed(name) {
+			if flags.Changed(name) {
 				return fail("--manifests and --%s exclude each other: objects come from files or from an API server", name)
 			}
 		}
@@ -123,23 +167,21 @@ func (f *controllerFlags) check(c *cobra.Command) error {
 	if f.logFormat != "text" && f.logFormat != "json" {
 		return fail("--log-format is %q; it can be text or json", f.logFormat)
 	}
-	if f.healthPath == "" || f.healthPath[0] != '/' {
-		return fail("--health-check-path is %q; it must begin with /", f.healthPath)
+	if !strings.HasPrefix(f.healthPath, "/") || strings.ContainsAny(f.healthPath, "{} ") {
+		return fail("--health-check-path is %q; it must begin with / and be a plain path", f.healthPath)
 	}
-	ports := map[int]string{}
-	for name, port := range map[string]int{"http-port": f.httpPort, "https-port": f.httpsPort, "healthz-port": f.healthzPort} {
-		if port < 1 || port > 65535 {
-			return fail("--%s is %d; a port is from 1 to 65535", name, port)
-		}
-		if other := ports[port]; other != "" {
-			return fail("--%s and --%s are both %d; give each its own port", min(name, other), max(name, other), port)
-		}
-		ports[port] = name
+	if f.healthPath == "/metrics" {
+		return fail("--health-check-path is /metrics, where the metrics are; choose another")
 	}
-	if address := net.ParseIP(f.bind); f.bind != "" && address == nil {
+	if f.bind != "" && net.ParseIP(f.bind) == nil {
 		return fail("--bind-address is %q; it must be an IP address", f.bind)
 	}
-	return nil
+	for name, seconds := range map[string]int{"shutdown-grace-period": f.graceSeconds, "post-shutdown-grace-period": f.afterSeconds} {
+		if seconds < 0 {
+			return fail("--%s is %d; it must be 0 or more seconds", name, seconds)
+		}
+	}
+	return checkPorts(f.portFlags())
 }
 
 func (f *controllerFlags) logger(out io.Writer) *slog.Logger {
@@ -153,19 +195,27 @@ func (f *controllerFlags) logger(out io.Writer) *slog.Logger {
 	}
 	log := slog.New(handler)
 	klog.SetSlogLogger(log.With("part", "client-go"))
+	if f.verbosity >= 4 {
+		var flags flag.FlagSet
+		klog.InitFlags(&flags)
+		_ = flags.Set("v", strconv.Itoa(f.verbosity)) // a number always parses
+	}
 	return log
 }
 
 // run puts the parts together, runs them until a signal comes, and stops them in order.
-func (f *controllerFlags) run(ctx context.Context, log *slog.Logger) error {
+func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
 
+	if err := f.checkMachine(); err != nil {
+		return err
+	}
 	options := f.options()
-	objects, err := f.source(ctx, log, &options)
+	objects, err := f.source(ctx, stdin, log, &options)
 	if err != nil {
 		return err
 	}
@@ -174,8 +224,8 @@ func (f *controllerFlags) run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	driver, err := nginx.New(nginx.Options{
-		Binary: f.nginx, ModulesDir: f.modules, RuntimeDir: f.runtimeDir, Address: f.bind, HTTPPort: f.httpPort, HTTPSPort: f.httpsPort,
-		HealthPath: f.healthPath, AccessLog: accessLog, ErrorLog: os.Stderr, Log: log.With("part", "nginx"),
+		Binary: cmp.Or(f.nginx, os.Getenv("NGINX_BINARY")), ModulesDir: f.modules, RuntimeDir: f.runtimeDir, Address: f.bind,
+		HTTPPort: f.httpPort, HTTPSPort: f.httpsPort, HealthPath: f.healthPath, AccessLog: accessLog, ErrorLog: os.Stderr, Log: log.With("part", "nginx"),
 	})
 	if err != nil {
 		return err
@@ -184,8 +234,8 @@ func (f *controllerFlags) run(ctx context.Context, log *slog.Logger) error {
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options), Driver: driver,
 		Metrics: metrics.New(buildVersion()), Log: log,
 	}
-	server := &controller.Server{Loop: loop, HealthPath: f.healthPath}
-	closeServers, err := f.serve(server)
+	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}
+	closeServers, err := f.serve(server, log)
 	if err != nil {
 		return err
 	}
@@ -199,11 +249,7 @@ func (f *controllerFlags) run(ctx context.Context, log *slog.Logger) error {
 		return err
 	case <-signals:
 	}
-	go func() {
-		<-signals
-		log.Warn("second signal: stopping at once")
-		os.Exit(1)
-	}()
+	go f.stopAtOnce(signals, log)
 	log.Info("fairway stops", "grace", time.Duration(f.graceSeconds)*time.Second)
 	server.Stop()
 	time.Sleep(time.Duration(f.graceSeconds) * time.Second)
@@ -215,9 +261,52 @@ func (f *controllerFlags) run(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-func (f *controllerFlags) source(ctx context.Context, log *slog.Logger, options *ingress.Options) (controller.Source, error) {
+// sameSignal is how far apart two signals may be that are one: a shell or a launcher may signal both the process and its group.
+const sameSignal = 500 * time.Millisecond
+
+// stopAtOnce ends the program at the second signal, nginx with it.
+func (f *controllerFlags) stopAtOnce(signals <-chan os.Signal, log *slog.Logger) {
+	first := time.Now()
+	for range signals {
+		if time.Since(first) < sameSignal {
+			continue
+		}
+		log.Warn("second signal: stopping at once")
+		if pid := nginxPID(f.runtimeDir); pid != 0 {
+			_ = syscall.Kill(pid, syscall.SIGTERM) // gone already: nothing to be done
+		}
+		os.Exit(1)
+	}
+}
+
+// checkMachine finds what is in the way on this machine, before anything is touched.
+func (f *controllerFlags) checkMachine() error {
+	if err := checkUnused(f.runtimeDir); err != nil {
+		return err
+	}
+	if nginxPID(f.runtimeDir) != 0 {
+		return nil
+	}
+	for _, p := range []portFlag{{"http-port", f.bind, f.httpPort}, {"https-port", f.bind, f.httpsPort}} {
+		if err := p.awaitFree(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe asks a worker of nginx over the admin socket.
+func probe(runtimeDir string) func(context.Context) error {
+	client := push.NewClient(filepath.Join(runtimeDir, conf.AdminSocket))
+	return func(ctx context.Context) error {
+		_, err := client.Status(ctx)
+		return err
+	}
+}
+
+func (f *controllerFlags) source(ctx context.Context, stdin io.Reader, log *slog.Logger, options *ingress.Options) (controller.Source, error) {
 	if f.manifests != "" {
-		return manifests.Open(f.manifests, manifests.Options{Log: log})
+		return manifests.Open(f.manifests, manifests.Options{Log: log, Stdin: stdin})
 	}
 	return f.apiFlags.source(ctx, log, options)
 }
@@ -234,7 +323,7 @@ func (f *controllerFlags) openAccessLog() (*os.File, error) {
 }
 
 // serve opens the controller's own ports and gives what closes them.
-func (f *controllerFlags) serve(server *controller.Server) (func(), error) {
+func (f *controllerFlags) serve(server *controller.Server, log *slog.Logger) (func(), error) {
 	var servers []*http.Server
 	closeAll := func() {
 		for _, s := range servers {
@@ -246,26 +335,23 @@ func (f *controllerFlags) serve(server *controller.Server) (func(), error) {
 		servers = append(servers, s)
 		go func() { _ = s.Serve(listener) }() // ends by Close
 	}
-	health, err := net.Listen("tcp", net.JoinHostPort(f.healthzHost, strconv.Itoa(f.healthzPort)))
+	health, err := portFlag{"healthz-port", f.healthzHost, f.healthzPort}.listen()
 	if err != nil {
-		return nil, fmt.Errorf("open --healthz-port: %w", err)
+		return nil, err
 	}
 	start(health, server.Public())
 	if f.profiling {
 		// Profiles are an aid: without their port everything else still works.
-		if listener, err := net.Listen("tcp", net.JoinHostPort(f.profilerAddress, strconv.Itoa(f.profilerPort))); err == nil {
+		if listener, err := (portFlag{"profiler-port", f.profilerAddress.String(), f.profilerPort}).listen(); err != nil {
+			log.Warn("Go profiles are not served", "err", err)
+		} else {
 			start(listener, profiles())
 		}
 	}
-	socket := filepath.Join(f.runtimeDir, controllerSocket)
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		closeAll()
-		return nil, fmt.Errorf("open %s: %w", socket, err)
-	}
-	private, err := net.Listen("unix", socket)
+	private, err := listenPrivate(f.runtimeDir)
 	if err != nil {
 		closeAll()
-		return nil, fmt.Errorf("open %s: %w", socket, err)
+		return nil, err
 	}
 	start(private, server.Private())
 	return closeAll, nil
@@ -279,15 +365,4 @@ func profiles() http.Handler {
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return mux
-}
-
-// defaultRuntimeDir is /run/fairway for root, else a folder of the user's own.
-func defaultRuntimeDir() string {
-	if os.Getuid() == 0 {
-		return "/run/fairway"
-	}
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		return filepath.Join(dir, "fairway")
-	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("fairway-%d", os.Getuid()))
 }

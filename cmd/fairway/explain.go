@@ -4,38 +4,50 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/explain"
-	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 func newExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain",
 		Short: "Say which rule wins for a URL, or what an Ingress does",
+		Long: `Explain asks a running controller on this machine, or, with -f, looks at manifests as the controller would.
+It runs the reference of the matching that nginx does, not a copy of its rules.`,
+		Example: "  fairway explain url https://shop.example.com/cart\n  fairway explain ingress shop/web",
 	}
-	c.AddCommand(newExplainURL(), newExplainIngress())
+	group(c, newExplainURL(), newExplainIngress())
 	return c
 }
 
 func newExplainURL() *cobra.Command {
 	var q question
+	var headers []string
 	c := &cobra.Command{
-		Use:     "url URL",
-		Short:   "Say what happens to a request: the rule that takes it, its backend, and the rules beside it",
-		Example: "  fairway explain url https://shop.example.com/cart\n  fairway explain url shop.example.com/cart -f deploy/",
-		Args:    exactly(1, "a URL"),
+		Use:   "url URL",
+		Short: "Say what happens to a request: the rule that takes it, its backend, and the rules beside it",
+		Long: `Url says which rule takes a request, which others would have and why they did not, where it goes, what is special on the way,
+which certificate answers, and which problems have to do with it. A URL without a scheme counts as http.`,
+		Example: `  fairway explain url https://shop.example.com/cart
+  fairway explain url shop.example.com/cart -f deploy/
+  fairway explain url shop.example.com/cart -H 'X-Canary: always' -H 'Cookie: beta=always'`,
+		Args: exactly(1, "a URL"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return q.answer(c, "/explain/url", url.Values{"url": args}, func(m *model.Model) (printer, error) { return explain.ForURL(m, args[0]) })
+			header, err := explain.ParseHeader(headers)
+			if err != nil {
+				return usageError{err}
+			}
+			return q.answer(c, controller.ExplainPath, url.Values{"url": args, "header": headers}, func(f *explain.Facts) (answer, error) {
+				return f.ForURL(explain.Request{URL: args[0], Header: header})
+			})
 		},
 	}
+	c.Flags().StringArrayVarP(&headers, "header", "H", nil, "header of the request, 'Name: value', for canaries; may be repeated")
 	q.addFlags(c)
 	return c
 }
@@ -52,46 +64,10 @@ func newExplainIngress() *cobra.Command {
 			if !found {
 				namespace, name = "default", args[0]
 			}
-			return q.answer(c, "/explain/ingress", url.Values{"namespace": {namespace}, "name": {name}}, func(m *model.Model) (printer, error) {
-				return explain.ForIngress(m, namespace, name)
-			})
+			query := url.Values{"namespace": {namespace}, "ingress": {name}}
+			return q.answer(c, controller.ExplainPath, query, func(f *explain.Facts) (answer, error) { return f.ForIngress(namespace, name) })
 		},
 	}
 	q.addFlags(c)
 	return c
-}
-
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError{errors.New("give " + what + "; see `" + c.CommandPath() + " --help`")}
-		}
-		return nil
-	}
-}
-
-// printer is an explanation.
-type printer interface{ Print(io.Writer) }
-
-// answer asks a running controller, or explains manifests.
-func (q *question) answer(c *cobra.Command, path string, query url.Values, explain func(*model.Model) (printer, error)) error {
-	if err := q.check(); err != nil {
-		return err
-	}
-	if q.file == "" {
-		return q.ask(c.Context(), c.OutOrStdout(), path, query)
-	}
-	_, result, err := q.load(c.InOrStdin())
-	if err != nil {
-		return err
-	}
-	e, err := explain(result.Model)
-	if err != nil {
-		return err
-	}
-	if q.output == "json" {
-		return json.NewEncoder(c.OutOrStdout()).Encode(e)
-	}
-	e.Print(c.OutOrStdout())
-	return nil
 }

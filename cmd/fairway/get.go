@@ -4,67 +4,41 @@
 package main
 
 import (
-	"encoding/json"
-	"slices"
-
 	"github.com/spf13/cobra"
 
-	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/explain"
 )
 
 func newGet() *cobra.Command {
-	c := &cobra.Command{Use: "get", Short: "Print what a controller knows"}
-	c.AddCommand(newGetModel(), newGetProblems())
-	return c
-}
-
-func newGetModel() *cobra.Command {
-	var q question
 	c := &cobra.Command{
-		Use:     "model",
-		Short:   "Print hosts, routes, backends and certificates in short form",
-		Example: "  fairway get model\n  fairway get model -f deploy/",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if q.file == "" {
-				return q.ask(c.Context(), c.OutOrStdout(), "/model", nil)
-			}
-			_, result, err := q.load(c.InOrStdin())
-			if err != nil {
-				return err
-			}
-			result.Model.Print(c.OutOrStdout())
-			return nil
-		},
+		Use:     "get",
+		Short:   "Print what a controller knows",
+		Long:    "Get prints what a running controller on this machine knows, or, with -f, what it would make of manifests.",
+		Example: "  fairway get hosts\n  fairway get problems -f deploy/ -o json",
 	}
-	q.addFlags(c)
+	group(c,
+		newGetList("model", controller.ModelPath, "Print hosts, routes, backends and certificates in short form",
+			func(f *explain.Facts) answer { return f.ListModel() }),
+		newGetList("hosts", controller.HostsPath, "Print a line per host: paths, certificate, Ingresses",
+			func(f *explain.Facts) answer { return f.ListHosts() }),
+		newGetList("backends", controller.BackendsPath, "Print a line per backend: endpoints, and how many paths lead to it",
+			func(f *explain.Facts) answer { return f.ListBackends() }),
+		newGetList("problems", controller.ProblemsPath, "Print what can't be honoured: object, field, reason, what happens, since when",
+			func(f *explain.Facts) answer { return f.Problems }),
+	)
 	return c
 }
 
-func newGetProblems() *cobra.Command {
+func newGetList(what, path, short string, list func(*explain.Facts) answer) *cobra.Command {
 	var q question
 	c := &cobra.Command{
-		Use:     "problems",
-		Short:   "Print what can't be honoured: object, field, reason, what happens",
-		Example: "  fairway get problems -o json",
-		Args:    cobra.NoArgs,
+		Use:     what,
+		Short:   short,
+		Example: "  fairway get " + what + "\n  fairway get " + what + " -f deploy/ -o json",
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := q.check(); err != nil {
-				return err
-			}
-			if q.file == "" {
-				return q.ask(c.Context(), c.OutOrStdout(), "/problems", nil)
-			}
-			snapshot, result, err := q.load(c.InOrStdin())
-			if err != nil {
-				return err
-			}
-			problems := slices.Concat(faultProblems(snapshot.Faults), result.Model.Problems)
-			if q.output == "json" {
-				return json.NewEncoder(c.OutOrStdout()).Encode(problems)
-			}
-			model.PrintProblems(c.OutOrStdout(), problems)
-			return nil
+			return q.answer(c, path, nil, func(f *explain.Facts) (answer, error) { return list(f), nil })
 		},
 	}
 	q.addFlags(c)

@@ -75,14 +75,18 @@ var ignoredFlags = []struct {
 	{"one_output", "the log always goes to standard error", true},
 }
 
-func addIgnoredFlags(flags *pflag.FlagSet) {
+// newIgnoredFlags takes any value: what has no effect can't be wrong.
+func newIgnoredFlags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, f := range ignoredFlags {
-		usage := "has no effect: " + f.why
-		flags.String(f.name, "", usage)
+		flags.String(f.name, "", "has no effect: "+f.why)
+		flag := flags.Lookup(f.name)
+		flag.Hidden = true // from --help, not from docs/flags.md
 		if f.bool {
-			flags.Lookup(f.name).NoOptDefVal = "true"
+			flag.NoOptDefVal = "true"
 		}
 	}
+	return flags
 }
 
 func warnOfIgnoredFlags(flags *pflag.FlagSet, log *slog.Logger) {

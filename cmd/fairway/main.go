@@ -6,7 +6,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -17,11 +19,14 @@ import (
 // version is set by the linker (see the Makefile).
 var version = ""
 
-func main() { os.Exit(run(os.Args)) }
+func main() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 
 // run gives the exit status: 0, 1 when something was found or failed, 2 for wrong usage.
-func run(args []string) int {
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	// The predecessor's image calls its program by this name, with the controller's flags and no subcommand.
 	if filepath.Base(args[0]) == "nginx-ingress-controller" {
 		args = append([]string{args[0], "controller"}, args[1:]...)
@@ -34,10 +39,10 @@ func run(args []string) int {
 	case exitStatus:
 		return int(e)
 	case usageError:
-		fmt.Fprintf(os.Stderr, "Error: %s\n", e.error)
+		fmt.Fprintf(stderr, "Error: %s\n", e.error)
 		return 2
 	default:
-		fmt.Fprintf(os.Stderr, "Error: %s\n", err)
+		fmt.Fprintf(stderr, "Error: %s\n", err)
 		return 1
 	}
 }
@@ -64,8 +69,40 @@ It reads the same Ingresses, annotations, ConfigMap keys and flags as ingress-ng
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
 	})
-	root.AddCommand(newController(), newCheck(), newExplain(), newGet(), newVersion(), newDocs(root))
+	group(root, newController(), newCheck(), newExplain(), newGet(), newVersion(), newDocs(root))
 	return root
+}
+
+// group gives a command that only stands above others its subcommands. Alone it prints its help.
+func group(c *cobra.Command, subcommands ...*cobra.Command) {
+	c.AddCommand(subcommands...)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		text := fmt.Sprintf("unknown command %q", args[0])
+		if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
+			text += "; did you mean `" + c.CommandPath() + " " + similar[0] + "`?"
+		}
+		return usageError{errors.New(text)}
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%q is one argument too many; see `%s --help`", args[0], c.CommandPath())}
+	}
+	return nil
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{errors.New("give " + what + "; see `" + c.CommandPath() + " --help`")}
+		}
+		return nil
+	}
 }
 
 func buildVersion() string {
@@ -80,7 +117,7 @@ func buildVersion() string {
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: noArgs,
 		Run: func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "fairway", buildVersion()) },
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fairway-ingress/fairway/internal/explain"
 	"github.com/fairway-ingress/fairway/internal/ingress"
 	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -49,18 +50,26 @@ type Loop struct {
 	Log      *slog.Logger
 
 	state atomic.Pointer[State]
+	first memory // of problems; the loop's own
 }
 
 // State is what the loop knows after a round. It is never modified.
 type State struct {
-	// Ready tells whether the data plane has served, since it was first true, everything that the source held at the start.
+	// Ready tells whether the data plane has obeyed, once at least, everything that the source held at the start.
 	Ready bool
-	// Result and Snapshot are those of the last round, Change what the driver did, Err why it did not succeed.
+	// Snapshot and Result are those of the last round, and Err is why it is not in force. Problems are those of Result, of files and
+	// of expired certificates, each with the time when it was first seen.
 	Snapshot *source.Snapshot
 	Result   *ingress.Result
-	Change   model.Change
+	Problems explain.Problems
 	Err      error
-	At       time.Time
+	// InForce is what the data plane obeys, nil before the first success.
+	InForce *ingress.Result
+	// Change is the last that was made, At the time of it.
+	Change model.Change
+	At     time.Time
+	// Built is how long the last build took.
+	Built time.Duration
 }
 
 // State gives the last state; before the first round an empty one.
@@ -74,8 +83,14 @@ func (l *Loop) State() *State {
 const (
 	// firstNames is how long the first round waits for the addresses of ExternalName Services.
 	firstNames = 2 * time.Second
-	retryMin   = 100 * time.Millisecond
-	retryMax   = 10 * time.Second
+	// A round that failed is repeated after retryMin, then ever later, and at the next change.
+	retryMin = 100 * time.Millisecond
+	retryMax = 10 * time.Second
+	// restMax bounds the rest between two rounds, which is as long as the last took: under a storm of changes half of the time is left
+	// to others, and a change is not kept waiting for long.
+	restMax = 25 * time.Millisecond
+	// lookAgain is after how long a round is made without a change, for certificates that expire.
+	lookAgain = 10 * time.Minute
 )
 
 // Run runs source, resolver, driver and loop until ctx ends or one of them gives up.
@@ -117,28 +132,18 @@ func (l *Loop) loop(ctx context.Context) error {
 	retry := retryMin
 	for ctx.Err() == nil {
 		begin := time.Now()
-		err := l.round(ctx)
-		var again <-chan time.Time
-		if err != nil && ctx.Err() == nil {
-			l.Log.Error("change is not in force, the last good state keeps serving", "err", err, "retry", retry)
-			again = time.After(retry)
+		err := l.round(ctx, retry)
+		end := time.Now()
+		wait, rest := lookAgain, min(end.Sub(begin), restMax)
+		if err != nil {
+			wait, rest = retry, retryMin
 			retry = min(2*retry, retryMax)
 		} else {
 			retry = retryMin
 		}
-		// Under a storm of changes at least half of the time is left to others.
-		pause := time.Since(begin)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-again:
-		case <-l.Source.Changed():
-		case <-l.Resolver.Changed():
-		case <-l.Driver.Restarted():
-		}
-		if since := time.Since(begin); since < 2*pause {
-			sleep(ctx, min(2*pause-since, 100*time.Millisecond))
-		}
+		l.awaitChange(ctx, wait)
+		sleep(ctx, rest-time.Since(end))
+		l.drain()
 	}
 	return nil
 }
@@ -158,26 +163,77 @@ func (l *Loop) awaitNames(ctx context.Context) {
 	}
 }
 
-// round brings the objects of this moment into force.
-func (l *Loop) round(ctx context.Context) error {
+// awaitChange waits until there is a reason for another round, for so long at most.
+func (l *Loop) awaitChange(ctx context.Context, longest time.Duration) {
+	timer := time.NewTimer(longest)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-l.Source.Changed():
+	case <-l.Resolver.Changed():
+	case <-l.Driver.Restarted():
+	}
+}
+
+// drain forgets the reasons that came until now: the snapshot that is taken next has them all.
+func (l *Loop) drain() {
+	for _, reason := range []<-chan struct{}{l.Source.Changed(), l.Resolver.Changed(), l.Driver.Restarted()} {
+		select {
+		case <-reason:
+		default:
+		}
+	}
+}
+
+// round brings the objects of this moment into force. An error was logged.
+func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	begin := time.Now()
 	snapshot := l.Source.Snapshot().WithAddresses(l.Resolver.Addresses())
 	result := l.Builder.Build(snapshot)
 	l.Resolver.Want(result.ExternalNames)
 	built := time.Since(begin)
 	change, err := l.Driver.Apply(ctx, result.Model)
-	l.state.Store(&State{
-		Ready: l.State().Ready || err == nil, Snapshot: snapshot, Result: result, Change: change, Err: err, At: time.Now(),
-	})
-	l.Metrics.Round(result.Model, len(snapshot.Faults), built, change, err)
-	if err == nil && (change.Set+change.Deleted > 0 || change.Reload) {
-		l.Log.Info("applied", "generation", change.Generation, "set", change.Set, "deleted", change.Deleted, "bytes", change.Bytes,
-			"reload", strings.Join(change.Reasons, ","), "problems", len(result.Model.Problems), "built", built, "took", change.Took)
+	if err != nil && ctx.Err() != nil {
+		return nil // stopped, not failed
 	}
+	last := l.State()
+	next := &State{
+		Ready: last.Ready || err == nil, Snapshot: snapshot, Result: result, Err: err, Built: built,
+		InForce: last.InForce, Change: last.Change, At: last.At,
+		Problems: l.first.date(Problems(snapshot, result, begin), begin),
+	}
+	if err == nil {
+		next.InForce = result
+	}
+	changed := change.Reload || change.Set+change.Deleted > 0
+	if changed && err == nil {
+		next.Change, next.At = change, time.Now()
+	}
+	l.state.Store(next)
+	l.Metrics.Round(result.Model, byReason(next.Problems), built, change, err)
+	l.tell(last, next, changed, retry)
 	return err
 }
 
+// tell logs one line per change, and one per error that was not the last round's already.
+func (l *Loop) tell(last, next *State, changed bool, retry time.Duration) {
+	switch {
+	case next.Err != nil && last.Err != nil && last.Err.Error() == next.Err.Error():
+		l.Log.Debug("change is still not in force", "err", next.Err, "retry", retry)
+	case next.Err != nil:
+		l.Log.Error("change is not in force, the last good state keeps serving", "err", next.Err, "retry", retry)
+	case changed || last.Err != nil:
+		c := next.Change
+		l.Log.Info("applied", "generation", c.Generation, "set", c.Set, "deleted", c.Deleted, "bytes", c.Bytes,
+			"reload", strings.Join(c.Reasons, ","), "problems", len(next.Problems), "built", next.Built, "took", c.Took)
+	}
+}
+
 func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

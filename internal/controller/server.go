@@ -4,21 +4,44 @@
 package controller
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/fairway-ingress/fairway/internal/explain"
-	"github.com/fairway-ingress/fairway/internal/model"
 )
+
+// Paths of the private server.
+const (
+	ModelPath    = "/debug/fairway/model"
+	HostsPath    = "/debug/fairway/hosts"
+	BackendsPath = "/debug/fairway/backends"
+	ProblemsPath = "/debug/fairway/problems"
+	LastPath     = "/debug/fairway/last"
+	// ExplainPath takes ?url=URL with any number of &header=Name:value, or ?ingress=NAME&namespace=NAMESPACE.
+	ExplainPath = "/explain"
+)
+
+// StaleHeader is in answers of the private server while the last change is not in force, and says why.
+const StaleHeader = "Fairway-Not-In-Force"
+
+// probePatience is how long the data plane may take to answer a health check.
+const probePatience = 900 * time.Millisecond
 
 // Server answers over HTTP what the loop knows.
 type Server struct {
 	Loop *Loop
 	// HealthPath is where probes ask, "/healthz" unless a flag says otherwise.
 	HealthPath string
+	// Probe asks the data plane whether it is alive; nil is not to ask.
+	Probe func(context.Context) error
 
 	stopping atomic.Bool
 }
@@ -29,70 +52,155 @@ func (s *Server) Stop() { s.stopping.Store(true) }
 // Public is what probes and Prometheus may see.
 func (s *Server) Public() http.Handler {
 	mux := http.NewServeMux()
-	// The predecessor's charts use one path for both probes, so the two say the same.
-	mux.HandleFunc("GET "+s.HealthPath, s.ready)
+	// The predecessor's charts use one path for both probes, so the two say the same. Its sub-paths run one check each.
+	mux.HandleFunc("GET "+s.HealthPath, s.health)
+	mux.HandleFunc("GET "+strings.TrimSuffix(s.HealthPath, "/")+"/nginx-ingress-controller", s.health)
+	mux.HandleFunc("GET "+strings.TrimSuffix(s.HealthPath, "/")+"/ping", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	if s.HealthPath != "/readyz" {
-		mux.HandleFunc("GET /readyz", s.ready)
+		mux.HandleFunc("GET /readyz", s.health)
 	}
 	mux.Handle("GET /metrics", s.Loop.Metrics.Handler())
 	return mux
 }
 
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	state := s.Loop.State()
+// health says "ok", or what is wrong in the form that the predecessor, like Kubernetes, gives.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	err := s.check(r.Context())
 	switch {
-	case s.stopping.Load():
-		http.Error(w, "shutting down", http.StatusInternalServerError)
-	case !state.Ready && state.Err != nil:
-		http.Error(w, "routes are not served yet: "+state.Err.Error(), http.StatusInternalServerError)
-	case !state.Ready:
-		http.Error(w, "routes are not served yet", http.StatusInternalServerError)
+	case err != nil:
+		http.Error(w, "[+]ping ok\n[-]nginx-ingress-controller failed: "+err.Error()+"\nhealthz check failed", http.StatusInternalServerError)
+	case r.URL.Query().Has("verbose"):
+		fmt.Fprint(w, "[+]ping ok\n[+]nginx-ingress-controller ok\nhealthz check passed\n")
 	default:
 		fmt.Fprint(w, "ok")
 	}
 }
 
+// check says why no traffic should come here, or nil.
+func (s *Server) check(ctx context.Context) error {
+	state := s.Loop.State()
+	switch {
+	case s.stopping.Load():
+		return errors.New("shutting down")
+	case !state.Ready && state.Err != nil:
+		return fmt.Errorf("routes are not served yet: %w", state.Err)
+	case !state.Ready:
+		return errors.New("routes are not served yet")
+	case s.Probe == nil:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probePatience)
+	defer cancel()
+	if err := s.Probe(ctx); err != nil {
+		return fmt.Errorf("nginx does not answer: %w", err)
+	}
+	return nil
+}
+
+// answer is what can be printed for people and encoded for programs.
+type answer interface{ Print(io.Writer) }
+
 // Private is for the command line, on a socket that only the controller's user may open: it shows what tenants wrote.
 func (s *Server) Private() http.Handler {
 	mux := http.NewServeMux()
-	with := func(answer func(http.ResponseWriter, *http.Request, *State)) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			state := s.Loop.State()
-			if state.Result == nil {
-				http.Error(w, "the controller has not built a model yet", http.StatusServiceUnavailable)
-				return
-			}
-			answer(w, r, state)
-		}
+	for path, ask := range map[string]func(*explain.Facts) answer{
+		ModelPath:    func(f *explain.Facts) answer { return f.ListModel() },
+		HostsPath:    func(f *explain.Facts) answer { return f.ListHosts() },
+		BackendsPath: func(f *explain.Facts) answer { return f.ListBackends() },
+		ProblemsPath: func(f *explain.Facts) answer { return f.Problems },
+	} {
+		mux.HandleFunc("GET "+path, s.with(func(f *explain.Facts, _ *http.Request) (answer, error) { return ask(f), nil }))
 	}
-	mux.HandleFunc("GET /model", with(func(w http.ResponseWriter, _ *http.Request, state *State) { state.Result.Model.Print(w) }))
-	mux.HandleFunc("GET /problems", with(func(w http.ResponseWriter, r *http.Request, state *State) {
-		problems := state.Result.Model.Problems
-		answer(w, r, problems, nil, func(w io.Writer) { model.PrintProblems(w, problems) })
-	}))
-	mux.HandleFunc("GET /last", with(func(w http.ResponseWriter, _ *http.Request, state *State) {
-		fmt.Fprintf(w, "at %s\nready %v\nerror %v\n%+v\n", state.At, state.Ready, state.Err, state.Change)
-	}))
-	mux.HandleFunc("GET /explain/url", with(func(w http.ResponseWriter, r *http.Request, state *State) {
-		e, err := explain.ForURL(state.Result.Model, r.URL.Query().Get("url"))
-		answer(w, r, e, err, func(w io.Writer) { e.Print(w) })
-	}))
-	mux.HandleFunc("GET /explain/ingress", with(func(w http.ResponseWriter, r *http.Request, state *State) {
-		e, err := explain.ForIngress(state.Result.Model, r.URL.Query().Get("namespace"), r.URL.Query().Get("name"))
-		answer(w, r, e, err, func(w io.Writer) { e.Print(w) })
-	}))
+	mux.HandleFunc("GET "+ExplainPath, s.with(explainRequest))
+	mux.HandleFunc("GET "+LastPath, func(w http.ResponseWriter, r *http.Request) { write(w, r, newLast(s.Loop.State())) })
 	return mux
 }
 
-// answer writes JSON when asked for by ?output=json, else text.
-func answer(w http.ResponseWriter, r *http.Request, value any, err error, print func(io.Writer)) {
-	switch {
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusNotFound)
-	case r.URL.Query().Get("output") == "json":
+// with hands over what is in force.
+func (s *Server) with(ask func(*explain.Facts, *http.Request) (answer, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		state := s.Loop.State()
+		if state.Err != nil {
+			w.Header().Set(StaleHeader, strings.ReplaceAll(state.Err.Error(), "\n", " "))
+		}
+		result := cmp.Or(state.InForce, state.Result)
+		if result == nil {
+			http.Error(w, "the controller has not built a model yet", http.StatusServiceUnavailable)
+			return
+		}
+		value, err := ask(&explain.Facts{Model: result.Model, Accepted: result.Accepted, Problems: state.Problems}, r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		write(w, r, value)
+	}
+}
+
+func explainRequest(f *explain.Facts, r *http.Request) (answer, error) {
+	query := r.URL.Query()
+	if name := query.Get("ingress"); name != "" {
+		return f.ForIngress(query.Get("namespace"), name)
+	}
+	header, err := explain.ParseHeader(query["header"])
+	if err != nil {
+		return nil, err
+	}
+	return f.ForURL(explain.Request{URL: query.Get("url"), Header: header})
+}
+
+// last is what the loop did last.
+type last struct {
+	Ready      bool          `json:"ready"`
+	Error      string        `json:"error,omitempty"`
+	At         time.Time     `json:"at,omitzero"`
+	Generation uint64        `json:"generation"`
+	Set        int           `json:"set"`
+	Deleted    int           `json:"deleted"`
+	Bytes      int           `json:"bytes"`
+	Reload     bool          `json:"reload"`
+	Reasons    []string      `json:"reasons,omitempty"`
+	Built      time.Duration `json:"builtNanoseconds"`
+	Took       time.Duration `json:"tookNanoseconds"`
+	Ingresses  int           `json:"ingresses"`
+}
+
+func newLast(s *State) last {
+	c := s.Change
+	l := last{
+		Ready: s.Ready, At: s.At, Generation: c.Generation, Set: c.Set, Deleted: c.Deleted, Bytes: c.Bytes,
+		Reload: c.Reload, Reasons: c.Reasons, Built: s.Built, Took: c.Took,
+	}
+	if s.Err != nil {
+		l.Error = s.Err.Error()
+	}
+	if s.Snapshot != nil {
+		l.Ingresses = len(s.Snapshot.Ingresses)
+	}
+	return l
+}
+
+// Print writes a line per fact.
+func (l last) Print(w io.Writer) {
+	fmt.Fprintf(w, "ready       %v\n", l.Ready)
+	if l.Error != "" {
+		fmt.Fprintf(w, "error       %s\n", l.Error)
+	}
+	fmt.Fprintf(w, "ingresses   %d\n", l.Ingresses)
+	fmt.Fprintf(w, "last build  %s\n", l.Built)
+	fmt.Fprintf(w, "last change %s: generation %d, %d set, %d deleted, %d bytes, took %s\n",
+		l.At.UTC().Format(time.RFC3339), l.Generation, l.Set, l.Deleted, l.Bytes, l.Took)
+	if l.Reload {
+		fmt.Fprintf(w, "reload      %s\n", strings.Join(l.Reasons, ", "))
+	}
+}
+
+// write encodes JSON when asked for by ?output=json, else prints text.
+func write(w http.ResponseWriter, r *http.Request, value answer) {
+	if r.URL.Query().Get("output") == "json" {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(value) // the client is gone: nothing to be done
-	default:
-		print(w)
+		return
 	}
+	value.Print(w)
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,9 +19,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/explain"
 	"github.com/fairway-ingress/fairway/internal/ingress"
-	"github.com/fairway-ingress/fairway/internal/model"
-	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
 )
 
@@ -33,24 +34,59 @@ type question struct {
 }
 
 func (q *question) addFlags(c *cobra.Command) {
-	c.Flags().StringVarP(&q.file, "filename", "f", "", "folder or file of manifests, or - for standard input; without it a running controller is asked")
+	q.addFileFlags(c)
 	c.Flags().StringVar(&q.runtimeDir, "runtime-dir", defaultRuntimeDir(), "runtime directory of the running controller")
+}
+
+// addFileFlags are those of commands that ask no controller.
+func (q *question) addFileFlags(c *cobra.Command) {
+	c.Flags().StringVarP(&q.file, "filename", "f", "", "folder or file of manifests, or - for standard input; without it a running controller is asked")
 	c.Flags().StringVarP(&q.output, "output", "o", "text", "text or json")
-	q.classes.add(c.Flags())
+	c.Flags().AddFlagSet(q.classes.flags())
 }
 
 func (q *question) check() error {
 	if q.output != "text" && q.output != "json" {
 		return usageError{fmt.Errorf("--output is %q; it can be text or json", q.output)}
 	}
+	return q.classes.check()
+}
+
+// answer is what can be printed for people and encoded for programs.
+type answer interface{ Print(io.Writer) }
+
+// answer writes what a running controller says at that path, or what the manifests say of themselves.
+func (q *question) answer(c *cobra.Command, path string, query url.Values, say func(*explain.Facts) (answer, error)) error {
+	if err := q.check(); err != nil {
+		return err
+	}
+	if q.file == "" {
+		return q.ask(c, path, query)
+	}
+	facts, err := q.load(c.InOrStdin())
+	if err != nil {
+		return err
+	}
+	a, err := say(facts)
+	if err != nil {
+		return err
+	}
+	return q.write(c.OutOrStdout(), a)
+}
+
+func (q *question) write(w io.Writer, a answer) error {
+	if q.output == "json" {
+		return json.NewEncoder(w).Encode(a)
+	}
+	a.Print(w)
 	return nil
 }
 
 // load reads the manifests and builds their model, as the controller would with the same class flags.
-func (q *question) load(stdin io.Reader) (*source.Snapshot, *ingress.Result, error) {
+func (q *question) load(stdin io.Reader) (*explain.Facts, error) {
 	s, err := manifests.Open(q.file, manifests.Options{Stdin: stdin})
 	if err != nil {
-		return nil, nil, err
+		return nil, usageError{err}
 	}
 	options := q.classes.options()
 	options.AllowLocalEndpoints = true // whether a machine may be reached is not for the files to say
@@ -61,7 +97,7 @@ func (q *question) load(stdin io.Reader) (*source.Snapshot, *ingress.Result, err
 		snapshot = snapshot.WithAddresses(assumed(result.ExternalNames))
 		result = builder.Build(snapshot)
 	}
-	return snapshot, result, nil
+	return &explain.Facts{Model: result.Model, Accepted: result.Accepted, Problems: controller.Problems(snapshot, result, time.Now())}, nil
 }
 
 // assumed gives names an address of the documentation range: without asking DNS they are taken to resolve.
@@ -74,7 +110,7 @@ func assumed(names []string) map[string][]netip.Addr {
 }
 
 // ask gets an answer from the running controller.
-func (q *question) ask(ctx context.Context, out io.Writer, path string, query url.Values) error {
+func (q *question) ask(c *cobra.Command, path string, query url.Values) error {
 	socket := filepath.Join(q.runtimeDir, controllerSocket)
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -85,34 +121,22 @@ func (q *question) ask(ctx context.Context, out io.Writer, path string, query ur
 		query = url.Values{}
 	}
 	query.Set("output", q.output)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://controller"+path+"?"+query.Encode(), nil)
+	request, err := http.NewRequestWithContext(c.Context(), http.MethodGet, "http://controller"+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask the controller at %s: %w; give manifests with -f, or the controller's --runtime-dir", socket, errors.Unwrap(err))
+		return fmt.Errorf("ask the controller: %w; give manifests with -f, or the controller's --runtime-dir", errors.Unwrap(err))
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
 		return errors.New(strings.TrimSpace(string(text)))
 	}
-	_, err = io.Copy(out, response.Body)
-	return err
-}
-
-// faultProblems makes the faults of files look like other problems.
-func faultProblems(faults []source.Fault) []model.Problem {
-	var problems []model.Problem
-	for _, f := range faults {
-		field := ""
-		if f.Line > 0 {
-			field = fmt.Sprintf("line %d", f.Line)
-		}
-		problems = append(problems, model.Problem{
-			Object: model.Ref{Kind: "File", Name: f.File}, Field: field, Reason: model.ReasonUnreadableManifest, Message: f.Message,
-		})
+	if why := response.Header.Get(controller.StaleHeader); why != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "Warning: the last change is not in force: %s\n", why)
 	}
-	return problems
+	_, err = io.Copy(c.OutOrStdout(), response.Body)
+	return err
 }
