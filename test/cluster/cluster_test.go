@@ -4,133 +4,27 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
-
-// machine is a running cluster of a test.
-type machine struct {
-	t   *testing.T
-	dir string
-	access
-}
-
-// programs gives the folder of built programs, or skips the test.
-func programs(t *testing.T) string {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root for network namespaces")
-	}
-	bin := os.Getenv("BIN")
-	if bin == "" {
-		bin = defaultBin()
-	}
-	if _, err := os.Stat(filepath.Join(bin, "apiserver")); err != nil {
-		t.Skipf("the control plane is not built: run test/cluster/build.sh: %v", err)
-	}
-	return bin
-}
-
-// start runs `cluster up` until the test ends.
-func start(t *testing.T, flags ...string) *machine {
-	t.Helper()
-	bin := programs(t)
-	m := &machine{t: t, dir: t.TempDir()}
-	args := append([]string{"up", "--detach", "--dir", m.dir, "--bin", bin}, flags...)
-	if out, err := exec.Command(filepath.Join(bin, "cluster"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("up: %v: %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command(filepath.Join(bin, "cluster"), "down", "--dir", m.dir).CombinedOutput(); err != nil {
-			t.Errorf("down: %v: %s", err, out)
-		}
-		m.mustBeGone()
-	})
-	text, err := os.ReadFile(filepath.Join(m.dir, infoFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &m.access); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// kubectl gives the trimmed output of a command on namespace default.
-func (m *machine) kubectl(args ...string) string {
-	m.t.Helper()
-	out, err := exec.Command("kubectl", append([]string{"--kubeconfig", m.Kubeconfig}, args...)...).CombinedOutput()
-	if err != nil {
-		m.t.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// get asks an address inside the cluster and gives the name of the pod that answers.
-func (m *machine) get(address string) string {
-	m.t.Helper()
-	out, err := exec.Command(filepath.Join(m.Bin, "cluster"), "exec", "--dir", m.dir, "--", "curl", "-sf", "-m", "5", "http://"+address+"/").Output()
-	if err != nil {
-		m.t.Fatalf("get %s: %v", address, err)
-	}
-	var echo struct{ Pod string }
-	if err := json.Unmarshal(out, &echo); err != nil {
-		m.t.Fatal(err)
-	}
-	return echo.Pod
-}
-
-func (m *machine) until(what string, done func() bool) {
-	m.t.Helper()
-	if waitFor(60*time.Second, done) != nil {
-		m.t.Fatalf("%s: never came", what)
-	}
-}
-
-// mustBeGone demands that no process and no namespace of the cluster is left.
-func (m *machine) mustBeGone() {
-	m.t.Helper()
-	left := ""
-	if waitFor(20*time.Second, func() bool {
-		left = strings.Join(m.leftovers(), ", ")
-		return left == ""
-	}) != nil {
-		m.t.Errorf("left behind: %s", left)
-	}
-}
-
-func (m *machine) leftovers() []string {
-	spaces, _ := filepath.Glob(nsPath(m.Netns + "*"))
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range lines {
-		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), m.dir) {
-			spaces = append(spaces, strings.ReplaceAll(string(text), "\x00", " "))
-		}
-	}
-	return spaces
-}
 
 func TestPodsServicesAndRollout(t *testing.T) {
 	m := start(t)
 	m.kubectl("create", "deployment", "web", "--image=example.test/web", "--replicas=3", "--port=8080")
 	m.kubectl("expose", "deployment", "web", "--type=LoadBalancer", "--port=80", "--target-port=8080")
 	m.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
-	words := func(args ...string) []string {
-		list := strings.Fields(m.kubectl(args...))
-		slices.Sort(list)
-		return list
+	pods := m.words("get", "pods", "-o", "jsonpath={.items[*].status.podIP}")
+	if len(pods) != 3 {
+		t.Fatalf("pods have addresses %v", pods)
 	}
-	pods := words("get", "pods", "-o", "jsonpath={.items[*].status.podIP}")
 	m.until("EndpointSlices like the pods", func() bool {
-		return slices.Equal(pods, words("get", "endpointslices", "-l", "kubernetes.io/service-name=web", "-o", "jsonpath={.items[*].endpoints[*].addresses[0]}"))
+		return slices.Equal(pods, m.words("get", "endpointslices", "-l", "kubernetes.io/service-name=web", "-o", "jsonpath={.items[*].endpoints[*].addresses[0]}"))
 	})
 	for _, ip := range pods {
 		m.get(ip + ":8080")
@@ -149,6 +43,27 @@ func TestPodsServicesAndRollout(t *testing.T) {
 	m.get(balanced)
 	m.kubectl("delete", "deployment", "web")
 	m.until("no pods", func() bool { return m.kubectl("get", "pods", "-o", "name") == "" })
+
+	m.kubectl("create", "deployment", "scale", "--image=fake", "--replicas=50")
+	m.kubectl("rollout", "status", "deployment/scale", "--timeout=60s")
+}
+
+// A controller runs as such a pod: it finds the API server by name and is let in with its token.
+func TestPodReachesTheAPIServer(t *testing.T) {
+	m := start(t, "--nodes", "1")
+	const script = `cd /var/run/secrets/kubernetes.io/serviceaccount && echo "I am $POD_NAME" && touch /only-here &&
+		curl -sf --cacert ca.crt -H "Authorization: Bearer $(cat token)" https://kubernetes.default.svc/version`
+	m.kubectl("run", "client", "--image=debian", "--restart=Never", "--command", "--", "sh", "-c", script)
+	m.until("the end of the pod", func() bool {
+		phase := m.kubectl("get", "pod", "client", "-o", "jsonpath={.status.phase}")
+		return phase == "Succeeded" || phase == "Failed"
+	})
+	if log := m.kubectl("logs", "client"); !strings.Contains(log, "I am client") || !strings.Contains(log, "gitVersion") {
+		t.Errorf("the pod says: %s", log)
+	}
+	if _, err := os.Stat("/only-here"); err == nil {
+		t.Error("a pod wrote to the machine's file system")
+	}
 }
 
 func TestTwoSideBySideAndTheirEnds(t *testing.T) {
@@ -156,10 +71,19 @@ func TestTwoSideBySideAndTheirEnds(t *testing.T) {
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)
 	}
-	owned := start(t, "--nodes", "1", "--owner-pid", fmt.Sprint(owner.Process.Pid))
-	other := start(t, "--nodes", "1")
+	owned := start(t, "--nodes", "1", "--owner-pid", fmt.Sprint(owner.Process.Pid), "--remove-dir")
+	other := start(t, "--nodes", "1", "--remove-dir")
 	if owned.Netns == other.Netns || owned.Kubeconfig == other.Kubeconfig {
 		t.Fatal("two clusters share something")
+	}
+	// A pod with a process that has left its session and group, and that does not have the cluster's directory in its command line.
+	for _, m := range []*machine{owned, other} {
+		m.kubectl("run", "fork", "--image=debian", "--command", "--", "sh", "-c", "setsid sleep 600 & exec sleep 600")
+		m.kubectl("wait", "pod/fork", "--for=condition=Ready", "--timeout=60s")
+		m.look()
+		m.until("the pod's processes", func() bool {
+			return strings.Count(strings.Join(m.processes(), "\n"), "sleep 600") == 2
+		})
 	}
 	owned.kubectl("create", "configmap", "here")
 	if got := other.kubectl("get", "configmap", "here", "--ignore-not-found"); got != "" {
@@ -167,44 +91,81 @@ func TestTwoSideBySideAndTheirEnds(t *testing.T) {
 	}
 
 	// The owner is killed: its cluster goes, the other stays.
-	if err := owner.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	owned.killHard(owner.Process.Pid)
 	_ = owner.Wait() // it was killed, so this says so
 	owned.mustBeGone()
+	owned.mustHaveRemovedItsDir()
 	other.kubectl("get", "nodes")
 
 	// The supervisor itself is killed: its processes die with it, and a sweep removes its namespaces.
-	o := options{dir: other.dir}
-	if err := syscall.Kill(o.pid(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	other.until("the processes are gone", func() bool {
-		return !slices.ContainsFunc(other.leftovers(), func(l string) bool { return !strings.HasPrefix(l, "/run/netns/") })
-	})
+	other.killHard(other.supervisor())
+	other.until("the processes are gone", func() bool { return len(other.processes()) == 0 })
 	if err := sweep(); err != nil {
 		t.Fatal(err)
 	}
 	other.mustBeGone()
+	other.mustHaveRemovedItsDir()
+}
+
+func (m *machine) mustHaveRemovedItsDir() {
+	m.t.Helper()
+	if waitFor(5*time.Second, func() bool { _, err := os.Stat(m.dir); return os.IsNotExist(err) }) != nil {
+		m.t.Errorf("%s is still there", m.dir)
+	}
+}
+
+// An owner that is killed while its cluster starts ends that, too.
+func TestOwnerEndsDuringStart(t *testing.T) {
+	bin := programs(t)
+	owner := exec.Command("sleep", "1")
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go owner.Wait()
+	m := &machine{t: t, dir: filepath.Join(t.TempDir(), "cluster")}
+	out, err := exec.Command(filepath.Join(bin, "cluster"), "up", "--detach", "--dir", m.dir, "--bin", bin, "--owner-pid", fmt.Sprint(owner.Process.Pid)).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), errOwnerEnded.Error()) {
+		t.Errorf("up: %v: %s", err, out)
+	}
+	m.mustBeGone()
+}
+
+// A namespace that is not a cluster's own is not taken over, and not removed.
+func TestForeignNamespaceIsLeftAlone(t *testing.T) {
+	bin := programs(t)
+	name := freeNetns()
+	if err := run(exec.Command("ip", "netns", "add", name)); err != nil {
+		t.Fatal(err)
+	}
+	defer removeNetns(name)
+	out, err := exec.Command(filepath.Join(bin, "cluster"), "up", "--detach", "--dir", t.TempDir(), "--bin", bin, "--netns", name).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "is not that of a cluster") {
+		t.Errorf("up: %v: %s", err, out)
+	}
+	if _, err := os.Stat(nsPath(name)); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAPIServerStopsAndStarts(t *testing.T) {
 	m := start(t, "--nodes", "1")
-	m.kubectl("create", "configmap", "kept")
-	part := func(verb string) {
-		t.Helper()
-		if out, err := exec.Command(filepath.Join(m.Bin, "cluster"), verb, "apiserver", "--dir", m.dir).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", verb, err, out)
-		}
-	}
-	part("stop")
-	if err := exec.Command("kubectl", "--kubeconfig", m.Kubeconfig, "--request-timeout=3s", "get", "nodes").Run(); err == nil {
+	m.kubectl("create", "deployment", "web", "--image=example.test/web", "--port=8080")
+	m.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+	ip := m.kubectl("get", "pods", "-o", "jsonpath={.items[0].status.podIP}")
+	pod := m.get(ip + ":8080")
+
+	m.cluster("stop", "apiserver", "--dir", m.dir)
+	if _, err := m.curl("-k", "https://127.0.0.1:6443/readyz"); err == nil {
 		t.Error("the API server answers although it is stopped")
 	}
-	part("start")
-	m.until("the API server is back", func() bool {
-		return exec.Command("kubectl", "--kubeconfig", m.Kubeconfig, "get", "configmap", "kept").Run() == nil
-	})
-	m.kubectl("create", "deployment", "web", "--image=example.test/web", "--port=8080")
+	time.Sleep(6 * time.Second) // so long that those who back off would be asleep for some seconds
+	if got := m.get(ip + ":8080"); got != pod {
+		t.Errorf("pod %s answers in place of %s", got, pod)
+	}
+	m.cluster("start", "apiserver", "--dir", m.dir)
+	if got := m.kubectl("get", "pods", "-o", "jsonpath={.items[0].metadata.name}"); got != pod {
+		t.Errorf("the pod is %s, was %s", got, pod)
+	}
+	m.kubectl("scale", "deployment", "web", "--replicas=3")
 	m.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
 }
