@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // answer is what a client got; pod is the name of the pod that answered, if one did.
@@ -25,16 +27,16 @@ type answer struct {
 
 // get asks Fairway for http(s)://host/path over a new connection.
 func (e *environment) get(scheme, host, path string) (answer, error) {
-	port := e.httpPort
+	port := testbed.HTTPPort
 	if scheme == "https" {
-		port = e.httpsPort
+		port = testbed.HTTPSPort
 	}
 	client := &http.Client{
 		Timeout: 10 * time.Second,
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return dialer{e.netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
+				return testbed.Dialer{Netns: e.cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 			},
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: host},
 		},

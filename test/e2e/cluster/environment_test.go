@@ -4,17 +4,10 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 const (
@@ -31,13 +26,10 @@ const (
 
 // environment is the cluster and the controller that all tests share.
 type environment struct {
-	dir     string // of cluster and controller; removed at the end
-	cluster clusterHandle
-	netns   string
-	client  kubernetes.Interface
-
-	httpPort, httpsPort, healthzPort int
-	controller                       *exec.Cmd
+	dir        string // of cluster and controller; removed at the end
+	cluster    testbed.Cluster
+	controller *testbed.Controller
+	client     kubernetes.Interface
 }
 
 var shared *environment
@@ -49,14 +41,14 @@ func TestMain(m *testing.M) {
 	}
 	e, err := newEnvironment()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "cluster:", err)
+		fmt.Fprintln(os.Stderr, err)
 		e.close()
 		os.Exit(1)
 	}
 	shared = e
 	code := m.Run()
 	if code != 0 {
-		e.printLog()
+		fmt.Fprintf(os.Stderr, "controller log:\n%s\n", e.controller.Log())
 	}
 	e.close()
 	os.Exit(code)
@@ -76,23 +68,20 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &environment{dir: dir, httpPort: 8080, httpsPort: 8443, healthzPort: 10254}
+	e := &environment{dir: dir}
 	if err := os.Chmod(dir, 0o711); err != nil { // nginx' workers pass through
 		return e, err
 	}
-	root, err := repositoryRoot()
+	root, err := testbed.RepositoryRoot()
 	if err != nil {
 		return e, err
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "fairway"), "./cmd/fairway")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return e, fmt.Errorf("build fairway: %w: %s", err, out)
-	}
-	if e.cluster, err = startCluster(root, filepath.Join(dir, "cluster")); err != nil {
+	if e.cluster, err = testbed.StartCluster(root, filepath.Join(dir, "cluster")); err != nil {
 		return e, err
 	}
-	e.netns = e.cluster.Netns
+	if e.controller, err = testbed.NewController(root, dir, e.cluster, controllerName); err != nil {
+		return e, err
+	}
 	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
 	if err != nil {
 		return e, err
@@ -105,101 +94,26 @@ func newEnvironment() (*environment, error) {
 	if _, err := e.client.NetworkingV1().IngressClasses().Create(context.Background(), class, metav1.CreateOptions{}); err != nil {
 		return e, err
 	}
-	return e, e.launch()
-}
-
-// launch starts the controller in the cluster's network and waits until it is ready.
-func (e *environment) launch() error {
-	log, err := os.OpenFile(filepath.Join(e.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	// `ip netns exec` becomes the controller, so its process ID is ours.
-	e.controller = exec.Command("ip", "netns", "exec", e.netns, filepath.Join(e.dir, "fairway"), "controller",
-		"--kubeconfig", e.cluster.InternalKubeconfig, "--controller-class", controllerName, "--runtime-dir", filepath.Join(e.dir, "run"),
-		"--http-port", strconv.Itoa(e.httpPort), "--https-port", strconv.Itoa(e.httpsPort),
-		"--healthz-port", strconv.Itoa(e.healthzPort), "--healthz-host", "127.0.0.1", "--post-shutdown-grace-period", "0")
-	e.controller.Stdout, e.controller.Stderr = log, log
-	e.controller.Env = append(os.Environ(), "POD_NAME=fairway-0", "POD_NAMESPACE=default")
-	if err := e.controller.Start(); err != nil {
-		return err
-	}
-	deadline := time.Now().Add(60 * time.Second)
-	for time.Now().Before(deadline) {
-		if status, _, err := e.health("/readyz"); err == nil && status == 200 {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	e.printLog()
-	return fmt.Errorf("controller is not ready after a minute")
-}
-
-// health asks the controller's own HTTP server.
-func (e *environment) health(path string) (int, string, error) {
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: dialer{e.netns}.DialContext}}
-	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", e.healthzPort, path))
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(body), err
+	return e, e.controller.Start()
 }
 
 // reloads sums the reload counter over its reasons.
 func (e *environment) reloads(t *testing.T) int {
 	t.Helper()
-	status, body, err := e.health("/metrics")
-	if err != nil || status != 200 {
-		t.Fatalf("metrics: status %d, %v", status, err)
+	n, err := e.controller.Reloads()
+	if err != nil {
+		t.Fatal(err)
 	}
-	sum, found := 0.0, false
-	lines := bufio.NewScanner(strings.NewReader(body))
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "fairway_reload_total{") {
-			value, err := strconv.ParseFloat(lines.Text()[strings.LastIndex(lines.Text(), " ")+1:], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum, found = sum+value, true
-		}
-	}
-	if !found {
-		t.Fatal("metrics have no fairway_reload_total")
-	}
-	return int(sum)
+	return n
 }
 
 func (e *environment) nginxPID(t *testing.T) int {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		text, err := os.ReadFile(filepath.Join(e.dir, "run", "nginx.pid"))
-		if pid, perr := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && perr == nil {
-			return pid
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no nginx.pid: %v", err)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-func (e *environment) killController(t *testing.T) {
-	t.Helper()
-	if err := e.controller.Process.Kill(); err != nil {
+	pid, err := e.controller.NginxPID()
+	if err != nil {
 		t.Fatal(err)
 	}
-	_ = e.controller.Wait() // it was killed, so this says so
-}
-
-func (e *environment) startController(t *testing.T) {
-	t.Helper()
-	if err := e.launch(); err != nil {
-		t.Fatal(err)
-	}
+	return pid
 }
 
 func (e *environment) awaitRollout(t *testing.T, namespace, name string) {
@@ -248,33 +162,12 @@ func (e *environment) awaitAPI(t *testing.T) {
 	t.Fatal("the API server did not come back")
 }
 
-func (e *environment) printLog() {
-	text, _ := os.ReadFile(filepath.Join(e.dir, "controller.log"))
-	const most = 20000
-	if len(text) > most {
-		text = text[len(text)-most:]
-	}
-	fmt.Fprintf(os.Stderr, "controller log:\n%s\n", text)
-}
-
 // close stops what was started, in reverse.
 func (e *environment) close() {
 	if e == nil {
 		return
 	}
-	if e.controller != nil && e.controller.Process != nil {
-		_ = e.controller.Process.Signal(syscall.SIGTERM)
-		_ = e.controller.Wait()
-	}
-	e.cluster.stop()
+	e.controller.Stop()
+	e.cluster.Stop()
 	_ = os.RemoveAll(e.dir)
-}
-
-// repositoryRoot is the folder of the main module's go.mod.
-func repositoryRoot() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }

@@ -4,9 +4,6 @@
 package cluster
 
 import (
-	"os"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +24,11 @@ func TestWorkerKilled(t *testing.T) {
 	e, ns := served(t, "worker.example")
 	master := e.nginxPID(t)
 	killed := 0
-	for _, pid := range children(t, master) {
+	workers, err := e.controller.Workers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range workers {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err == nil {
 			killed++
 		}
@@ -65,31 +66,17 @@ func TestControllerKilled(t *testing.T) {
 	e, ns := served(t, "controller.example")
 	master := e.nginxPID(t)
 	l := e.startLoad("controller.example", "/", 2)
-	e.killController(t)
+	if err := e.controller.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	time.Sleep(time.Second) // traffic flows without a controller
-	e.startController(t)
+	if err := e.controller.Start(); err != nil {
+		t.Fatal(err)
+	}
 	l.stop(t, 100)
 	e.createIngress(t, ns, newIngress("later", "controller-later.example", "/", "web"))
 	e.eventuallyStatus(t, "controller-later.example", "/", 200)
 	if now := e.nginxPID(t); now != master {
 		t.Errorf("nginx %d was replaced by %d instead of adopted", master, now)
 	}
-}
-
-// children gives the processes that a process has started.
-func children(t *testing.T, pid int) []int {
-	t.Helper()
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pids []int
-	for _, word := range strings.Fields(string(text)) {
-		child, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pids = append(pids, child)
-	}
-	return pids
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	netv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,17 +80,22 @@ func (e *environment) deploy(t *testing.T, namespace, name string, replicas int3
 	}
 }
 
+// scale sets the number of replicas, again if somebody else wrote the Deployment meanwhile.
 func (e *environment) scale(t *testing.T, namespace, name string, replicas int32) {
 	t.Helper()
 	deployments := e.client.AppsV1().Deployments(namespace)
-	scale, err := deployments.GetScale(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	for range 10 {
+		var scale *autoscalingv1.Scale
+		if scale, err = deployments.GetScale(t.Context(), name, metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		scale.Spec.Replicas = replicas
+		if _, err = deployments.UpdateScale(t.Context(), name, scale, metav1.UpdateOptions{}); err == nil {
+			return
+		}
 	}
-	scale.Spec.Replicas = replicas
-	if _, err := deployments.UpdateScale(t.Context(), name, scale, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	t.Fatal(err)
 }
 
 // newIngress leads host and Prefix path to port 80 of a Service.

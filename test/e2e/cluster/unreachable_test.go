@@ -12,9 +12,13 @@ import (
 func TestAPIServerAway(t *testing.T) {
 	e, ns := served(t, "away.example")
 	l := e.startLoad("away.example", "/", 2)
-	e.clusterCommand(t, "stop", "apiserver")
+	if err := e.cluster.Command("stop", "apiserver"); err != nil {
+		t.Fatal(err)
+	}
 	time.Sleep(30 * time.Second) // long enough for every watch to have failed several times
-	e.clusterCommand(t, "start", "apiserver")
+	if err := e.cluster.Command("start", "apiserver"); err != nil {
+		t.Fatal(err)
+	}
 	l.stop(t, 1000)
 	e.awaitAPI(t)
 	e.createIngress(t, ns, newIngress("later", "away-later.example", "/", "web"))

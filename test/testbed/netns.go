@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Fairway Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cluster
+package testbed
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dialer opens connections in a network namespace: a socket belongs for good to the namespace of the thread that made it.
-type dialer struct{ netns string }
+// Dialer opens connections in a network namespace: a socket belongs for good to the namespace of the thread that made it.
+type Dialer struct{ Netns string }
 
 // DialContext dials a literal address inside the namespace.
-func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	runtime.LockOSThread()
 	home, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
@@ -25,7 +25,7 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 		return nil, err
 	}
 	defer home.Close()
-	there, err := os.Open("/run/netns/" + d.netns)
+	there, err := os.Open("/run/netns/" + d.Netns)
 	if err != nil {
 		runtime.UnlockOSThread()
 		return nil, err
@@ -33,12 +33,12 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 	defer there.Close()
 	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
 		runtime.UnlockOSThread()
-		return nil, fmt.Errorf("enter network namespace %s: %w", d.netns, err)
+		return nil, fmt.Errorf("enter network namespace %s: %w", d.Netns, err)
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
 		// The thread stays locked and ends with its goroutine, so that nobody else meets it in the wrong namespace.
-		return nil, fmt.Errorf("leave network namespace %s: %w", d.netns, back)
+		return nil, fmt.Errorf("leave network namespace %s: %w", d.Netns, back)
 	}
 	runtime.UnlockOSThread()
 	return conn, err
