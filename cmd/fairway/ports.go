@@ -89,7 +89,12 @@ func nginxPID(runtimeDir string) int {
 		return 0
 	}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(text)))
-	if err != nil || pid <= 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+	if err != nil || pid <= 0 {
+		return 0
+	}
+	// The number may be another process's by now.
+	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || !bytes.HasPrefix(title, []byte("nginx: master")) {
 		return 0
 	}
 	return pid

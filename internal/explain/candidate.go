@@ -106,7 +106,8 @@ func (f *Facts) otherHosts(host *model.Host, name string) []Candidate {
 			continue
 		}
 		list = append(list, Candidate{
-			Match: "host " + other, Owner: fmt.Sprintf("%d paths", len(h.Matches)), Why: "covers the name too, but " + host.Name + " goes before it with all paths",
+			Match: "host " + other, Owner: h.Matches[0].Route.Owner.String(),
+			Why: "covers the name too, but no path of it is tried: " + host.Name + " has the name to itself",
 		})
 	}
 	return list

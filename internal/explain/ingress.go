@@ -64,7 +64,7 @@ func (e *Ingress) add(f *Facts, ref model.Ref, h *model.Host, match *model.Match
 		if c.Owner == ref {
 			e.Shares = append(e.Shares, Route{
 				Host: h.Name, Match: match.Kind.String() + " " + match.Path, Owner: match.Route.Owner.String(), Field: match.Route.Field,
-				Outcome: "takes requests by " + c.String(), Backend: c.Backend.String(), Endpoints: f.endpoints(c.Backend),
+				Outcome: "a share goes to " + c.String(), Backend: c.Backend.String(), Endpoints: f.endpoints(c.Backend),
 			})
 		}
 	}

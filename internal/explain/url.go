@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -104,11 +105,7 @@ func (f *Facts) describe(e *URL, match *model.Match, u *url.URL, header http.Hea
 	r := match.Route
 	e.Match, e.Owner, e.Field = match.Kind.String()+" "+match.Path, r.Owner.String(), r.Field
 	e.Policy = policyOf(r.Policy, f.Model.Settings.Route)
-	concerned := []model.Ref{r.Owner, serviceOf(r.Backend)}
-	for _, c := range r.Canaries {
-		concerned = append(concerned, c.Owner, serviceOf(c.Backend))
-	}
-	e.Problems = f.problemsOf(concerned...)
+	e.Problems = f.problemsAbout(r)
 	switch {
 	case r.Closed != "":
 		e.Status, e.Outcome = 503, "503: the route is closed: "+r.Closed
@@ -122,6 +119,17 @@ func (f *Facts) describe(e *URL, match *model.Match, u *url.URL, header http.Hea
 	default:
 		f.describeBackend(e, r, header)
 	}
+}
+
+// problemsAbout gives the problems that have to do with a route: not those of other paths of its Ingress.
+func (f *Facts) problemsAbout(r *model.Route) []Problem {
+	concerned := []model.Ref{r.Owner, serviceOf(r.Backend)}
+	for _, c := range r.Canaries {
+		concerned = append(concerned, c.Owner, serviceOf(c.Backend))
+	}
+	return slices.DeleteFunc(f.problemsOf(concerned...), func(p Problem) bool {
+		return p.Object == Object(r.Owner) && strings.HasPrefix(p.Field, "spec.rules[") && !strings.HasPrefix(p.Field, r.Field)
+	})
 }
 
 // secureURI is the URI that a redirect to HTTPS leads to.
