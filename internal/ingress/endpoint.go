@@ -17,7 +17,6 @@ import (
 type candidates struct {
 	ready    []endpoint
 	draining []endpoint // terminating, yet still serving
-	refused  int        // local addresses
 }
 
 // endpoint is one endpoint of a slice with the ports that count.
