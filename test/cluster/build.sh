@@ -9,6 +9,8 @@ cd "$(dirname "$0")"
 BIN=${BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/fairway/cluster}
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 mkdir -p "$BIN"
+exec 9>"$BIN/build.lock"
+flock 9 # two builds at once would compile everything twice
 
 go build -o "$BIN/cluster" .
 go build -o "$BIN/echo" ./echo

@@ -5,6 +5,13 @@
 // kube-controller-manager) and a small pod runner on one Linux machine,
 // without containers and without touching the machine's own network: all of
 // it lives in network namespaces that the command makes itself.
+//
+// The process of "up" is the supervisor (supervisor.go): it starts the control
+// plane (controlplane.go) and the runner (runner.go), which plays scheduler,
+// kubelet, service proxy, load balancer and cluster DNS. Everything ends with
+// the supervisor, however that ends: processes by the parent-death signal and
+// PID namespaces, network namespaces by the next sweep (registry.go). What
+// others may rely on is in README.md. Start with up.go.
 package main
 
 import (

@@ -66,7 +66,7 @@ func (c *container) probe(ctx context.Context) {
 		c.set(ctx, func() { c.ready = true })
 		return
 	}
-	// Until the first success, look once a second whatever the period is.
+	// Until the first success, look often whatever the period is.
 	pause(ctx, time.Duration(p.InitialDelaySeconds)*time.Second)
 	var good, bad int32
 	for ctx.Err() == nil {
