@@ -76,6 +76,7 @@ It reads the same Ingresses, annotations, ConfigMap keys and flags as ingress-ng
 // group gives a command that only stands above others its subcommands. Alone it prints its help.
 func group(c *cobra.Command, subcommands ...*cobra.Command) {
 	c.AddCommand(subcommands...)
+	c.SuggestionsMinimumDistance = 2
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
