@@ -40,10 +40,6 @@ type Settings struct {
 	TLSCiphers   string
 	// ServerTokens shows the Server header.
 	ServerTokens bool
-	// UseForwardedHeaders trusts X-Forwarded-* of the peers in TrustedProxies.
-	UseForwardedHeaders bool
-	// TrustedProxies are the networks whose X-Forwarded-For is believed.
-	TrustedProxies []string
 }
 
 // DefaultLogFormat is the predecessor's access log line, a public interface.
@@ -71,6 +67,5 @@ func DefaultSettings() Settings {
 		TLSProtocols:          "TLSv1.2 TLSv1.3",
 		TLSCiphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" +
 			"ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256",
-		TrustedProxies: []string{"0.0.0.0/0"},
 	}
 }

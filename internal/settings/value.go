@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,23 +96,6 @@ func parseList(text string) []string {
 		}
 	}
 	return list
-}
-
-// parseNetworks reads a list of addresses and networks, and gives networks.
-func parseNetworks(text string) ([]string, error) {
-	var networks []string
-	for _, part := range parseList(text) {
-		if a, err := netip.ParseAddr(part); err == nil && a.Zone() == "" {
-			networks = append(networks, netip.PrefixFrom(a, a.BitLen()).String())
-			continue
-		}
-		p, err := netip.ParsePrefix(part)
-		if err != nil {
-			return nil, fmt.Errorf("has an entry that is no network: %q", part)
-		}
-		networks = append(networks, p.Masked().String())
-	}
-	return networks, nil
 }
 
 // parsePaths reads a list of beginnings of paths.
