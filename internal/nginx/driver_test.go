@@ -55,6 +55,9 @@ type harness struct {
 
 func start(t *testing.T, m *model.Model) *harness {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("drives a real nginx")
+	}
 	if _, err := findBinary(""); err != nil {
 		t.Skip(err)
 	}
