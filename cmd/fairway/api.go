@@ -46,6 +46,11 @@ func (f *apiFlags) flags() *pflag.FlagSet {
 func (f *apiFlags) config() (*rest.Config, error) {
 	overrides := &clientcmd.ConfigOverrides{}
 	if f.host != "" {
+		if f.authority != "" {
+			if _, err := os.ReadFile(f.authority); err != nil {
+				return nil, fmt.Errorf("--certificate-authority must name a readable PEM file: %w", err)
+			}
+		}
 		overrides.ClusterInfo = clientcmdapi.Cluster{Server: f.host, CertificateAuthority: f.authority}
 	}
 	var config *rest.Config

@@ -133,8 +133,9 @@ func answering(t *testing.T, text string) *httptest.Server {
 	return s
 }
 
-// TestController follows one controller from its start to its end, with a real nginx.
-func TestController(t *testing.T) {
+// needsNginx skips where it can't run, and gives a folder with an empty folder objects.
+func needsNginx(t *testing.T) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts nginx")
 	}
@@ -152,8 +153,13 @@ func TestController(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "objects"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	served(t, dir, answering(t, "blue"))
+	return dir
+}
 
+// TestController follows one controller from its start to its end, with a real nginx.
+func TestController(t *testing.T) {
+	dir := needsNginx(t)
+	served(t, dir, answering(t, "blue"))
 	p := startProgram(t, dir, "--shutdown-grace-period", "1")
 	t.Cleanup(func() { _ = p.command.Process.Kill() }) // ended already when all went well
 	eventually(t, "ready", func() bool { status, _ := get(p.own, "", "/readyz"); return status == 200 })
@@ -206,4 +212,26 @@ func stop(t *testing.T, p *program) {
 	if t.Failed() {
 		t.Logf("log:\n%s", p.log)
 	}
+}
+
+// TestSecondSignal stops at once what would have waited, and leaves nothing behind.
+func TestSecondSignal(t *testing.T) {
+	dir := needsNginx(t)
+	p := startProgram(t, dir, "--shutdown-grace-period", "60")
+	t.Cleanup(func() { _ = p.command.Process.Kill() }) // ended already when all went well
+	eventually(t, "ready", func() bool { status, _ := get(p.own, "", "/readyz"); return status == 200 })
+	begin := time.Now()
+	for range 2 {
+		if err := p.command.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * sameSignal)
+	}
+	if err := p.command.Wait(); err == nil || p.command.ProcessState.ExitCode() != 1 {
+		t.Errorf("ended with %v, want status 1\n%s", err, p.log)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("took %s", took)
+	}
+	eventually(t, "the end of nginx", func() bool { status, _ := get(p.http, "", "/"); return status == 0 })
 }

@@ -144,7 +144,7 @@ type plane struct {
 func (p *plane) Run(ctx context.Context) error { <-ctx.Done(); return nil }
 func (p *plane) Restarted() <-chan struct{}    { return p.restarted }
 
-func (p *plane) Apply(_ context.Context, m *model.Model) (model.Change, error) {
+func (p *plane) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
 	var list []string
 	for _, h := range m.Hosts {
 		if h.Name != model.CatchAll {
@@ -157,7 +157,11 @@ func (p *plane) Apply(_ context.Context, m *model.Model) (model.Change, error) {
 	takes, fails := p.takes, p.fails > 0
 	p.fails--
 	p.mu.Unlock()
-	time.Sleep(takes)
+	select {
+	case <-time.After(takes):
+	case <-ctx.Done():
+		return model.Change{}, ctx.Err()
+	}
 	if fails {
 		return model.Change{}, errors.New("refused")
 	}

@@ -86,6 +86,8 @@ const (
 	// A round that failed is repeated after retryMin, then ever later, and at the next change.
 	retryMin = 100 * time.Millisecond
 	retryMax = 10 * time.Second
+	// applyPatience is how long the driver may take, a data plane that starts and a reload included, before the round counts as failed.
+	applyPatience = 2 * time.Minute
 	// restMax bounds the rest between two rounds, which is as long as the last took: under a storm of changes half of the time is left
 	// to others, and a change is not kept waiting for long.
 	restMax = 25 * time.Millisecond
@@ -193,7 +195,7 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	result := l.Builder.Build(snapshot)
 	l.Resolver.Want(result.ExternalNames)
 	built := time.Since(begin)
-	change, err := l.Driver.Apply(ctx, result.Model)
+	change, err := l.apply(ctx, result.Model)
 	if err != nil && ctx.Err() != nil {
 		return nil // stopped, not failed
 	}
@@ -214,6 +216,12 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	l.Metrics.Round(result.Model, byReason(next.Problems), built, change, err)
 	l.tell(last, next, changed, retry)
 	return err
+}
+
+func (l *Loop) apply(ctx context.Context, m *model.Model) (model.Change, error) {
+	ctx, cancel := context.WithTimeout(ctx, applyPatience)
+	defer cancel()
+	return l.Driver.Apply(ctx, m)
 }
 
 // tell logs one line per change, and one per error that was not the last round's already.

@@ -146,6 +146,26 @@ func TestChangeAfterFailureDoesNotWaitForTheRetry(t *testing.T) {
 	})
 }
 
+func TestPlaneThatHangs(t *testing.T) {
+	run(t, func(t *testing.T, s *stand) {
+		s.objects.hold("a.example")
+		s.plane.will(time.Hour, 0)
+		close(s.objects.synced)
+		time.Sleep(applyPatience)
+		synctest.Wait()
+		if state := s.State(); state.Ready || !errors.Is(state.Err, context.DeadlineExceeded) {
+			t.Errorf("while it hangs: %+v", state)
+		}
+		s.plane.will(0, 0)
+		s.objects.hold("b.example")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if calls := s.plane.applies(); !s.State().Ready || calls[len(calls)-1].hosts != "b.example" {
+			t.Errorf("after it recovered: %v", calls)
+		}
+	})
+}
+
 func TestRestartedPlaneIsToldAgain(t *testing.T) {
 	started(t, func(t *testing.T, s *stand) {
 		wake(s.plane.restarted)

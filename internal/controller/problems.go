@@ -5,7 +5,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/explain"
@@ -16,8 +15,11 @@ import (
 
 // Problems gives all problems there are at a time: of files, of the model, and of certificates that have expired; sorted.
 func Problems(snapshot *source.Snapshot, result *ingress.Result, at time.Time) explain.Problems {
-	problems := slices.Concat(faults(snapshot.Faults), result.Model.Problems, ingress.Expired(result.Model, at))
-	return explain.ListProblems(model.SortProblems(problems))
+	others := append(faults(snapshot.Faults), ingress.Expired(result.Model, at)...)
+	if len(others) == 0 {
+		return explain.ListProblems(result.Model.Problems) // sorted already
+	}
+	return explain.ListProblems(model.SortProblems(append(others, result.Model.Problems...)))
 }
 
 // faults makes the faults of files look like other problems.
