@@ -54,9 +54,10 @@ func (f *filter) accepts(ing *netv1.Ingress) (bool, *model.Problem) {
 	return true, nil
 }
 
-// ours applies the rules of classes: the field, else the annotation, else --watch-ingress-without-class.
+// ours applies the rules of classes: the field, else the annotation, else --watch-ingress-without-class. Where IngressClasses may not be
+// read, the field says nothing.
 func (f *filter) ours(ing *netv1.Ingress) (bool, *model.Problem) {
-	if name := ing.Spec.IngressClassName; name != nil {
+	if name := ing.Spec.IngressClassName; name != nil && f.snapshot.IngressClasses != nil {
 		if f.classes[*name] {
 			return true, nil
 		}

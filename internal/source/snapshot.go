@@ -24,7 +24,8 @@ type Key = types.NamespacedName
 // Snapshot holds the objects of one moment. Tables may be nil. Nothing in it may be modified.
 type Snapshot struct {
 	// Ingresses are sorted by age as the predecessor sorts them: see Older.
-	Ingresses      []*netv1.Ingress
+	Ingresses []*netv1.Ingress
+	// IngressClasses are nil when they may not be read.
 	IngressClasses map[string]*netv1.IngressClass
 	Services       map[Key]*corev1.Service
 	// EndpointSlices are those of each Service, by its key, sorted by name.

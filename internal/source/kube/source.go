@@ -152,6 +152,7 @@ func (s *Source) informers(ctx context.Context) (first, second []watch, err erro
 	if allowed, err := s.mayListClasses(ctx); err != nil {
 		return nil, nil, err
 	} else if allowed {
+		s.classes.begin()
 		first = append(first, add(s, all.Networking().V1().IngressClasses().Informer(), slim, sameClass, func(old, new *netv1.IngressClass) {
 			putCluster(&s.classes, old, new)
 			s.notify()

@@ -12,9 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	netv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	k8stesting "k8s.io/client-go/testing"
 
 	"github.com/fairway-ingress/fairway/internal/source"
 )
@@ -53,6 +55,11 @@ func ingressWithTLS(name string, secrets ...string) *netv1.Ingress {
 func start(t *testing.T, options Options, objects ...runtime.Object) (*Source, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewClientset(objects...)
+	return run(t, options, client), client
+}
+
+func run(t *testing.T, options Options, client *fake.Clientset) *Source {
+	t.Helper()
 	options.Client = client
 	s := New(options)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +76,7 @@ func start(t *testing.T, options Options, objects ...runtime.Object) (*Source, *
 	case <-time.After(20 * time.Second):
 		t.Fatal("not synced")
 	}
-	return s, client
+	return s
 }
 
 func until(t *testing.T, s *Source, what string, satisfied func(*source.Snapshot) bool) *source.Snapshot {
@@ -152,6 +159,21 @@ func TestUnchangedTablesAndObjectsAreShared(t *testing.T) {
 	}
 	if fmt.Sprintf("%p", after.Services) != fmt.Sprintf("%p", before.Services) {
 		t.Error("the table of an unchanged kind was copied")
+	}
+}
+
+func TestWithoutTheRightToReadClasses(t *testing.T) {
+	s, _ := start(t, Options{}, ingressWithTLS("a"))
+	if s.Snapshot().IngressClasses == nil {
+		t.Error("no classes look like classes that may not be read")
+	}
+	client := fake.NewClientset(ingressWithTLS("a"))
+	client.PrependReactor("list", "ingressclasses", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(netv1.Resource("ingressclasses"), "", nil)
+	})
+	s = run(t, Options{}, client)
+	if snapshot := s.Snapshot(); snapshot.IngressClasses != nil || len(snapshot.Ingresses) != 1 {
+		t.Errorf("classes %v, %d Ingresses", snapshot.IngressClasses, len(snapshot.Ingresses))
 	}
 }
 

@@ -23,12 +23,19 @@ type table[K comparable, V any] struct {
 	given map[K]V // nil when items changed since
 }
 
-func (t *table[K, V]) set(key K, value V) {
+// begin makes an empty table of one that was never used, whose snapshot is nil.
+func (t *table[K, V]) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.items == nil {
 		t.items = map[K]V{}
 	}
+}
+
+func (t *table[K, V]) set(key K, value V) {
+	t.begin()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.items[key], t.given = value, nil
 }
 
