@@ -210,6 +210,8 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
+	// Whoever reads our log may go away; that must not take the traffic down.
+	signal.Ignore(syscall.SIGPIPE)
 
 	if err := f.checkMachine(); err != nil {
 		return err
