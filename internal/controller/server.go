@@ -128,7 +128,7 @@ func (s *Server) with(ask func(*explain.Facts, *http.Request) (answer, error)) h
 			http.Error(w, "the controller has not built a model yet", http.StatusServiceUnavailable)
 			return
 		}
-		value, err := ask(&explain.Facts{Model: result.Model, Accepted: result.Accepted, Problems: state.Problems}, r)
+		value, err := ask(&explain.Facts{Model: result.Model, Accepted: result.Accepted, Problems: state.Problems, HealthPath: s.HealthPath}, r)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return

@@ -21,4 +21,6 @@ type Facts struct {
 	Accepted []*netv1.Ingress
 	// Problems are at least those of the model.
 	Problems Problems
+	// HealthPath is what every path that the catch-all host answers as a health check begins with; empty if there is none.
+	HealthPath string
 }

@@ -88,7 +88,7 @@ func read(t *testing.T, archive *txtar.Archive) *Facts {
 		snapshot = &with
 	}
 	result := ingress.NewBuilder(ingress.Options{WatchWithoutClass: true}).Build(snapshot)
-	return &Facts{Model: result.Model, Accepted: result.Accepted, Problems: ListProblems(result.Model.Problems)}
+	return &Facts{Model: result.Model, Accepted: result.Accepted, Problems: ListProblems(result.Model.Problems), HealthPath: "/healthz"}
 }
 
 // certificate gives a Secret with a certificate for a DNS name.

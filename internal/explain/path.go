@@ -5,18 +5,19 @@ package explain
 
 import "strings"
 
-// normalize makes of a decoded path what nginx makes of it: slashes merged, dot segments resolved. A path that climbs above the root is
-// none; nginx answers it with 400.
+// normalize makes of a decoded path what nginx makes of it: slashes merged, dot segments resolved. It tells whether the path stays below the
+// root; nginx answers a request that does not with 400, while a rewrite that does not goes on from the root.
 func normalize(path string) (string, bool) {
 	var segments []string
-	directory := true
+	directory, below := true, true
 	for segment := range strings.SplitSeq(path, "/") {
 		directory = segment == "" || segment == "." || segment == ".."
 		switch segment {
 		case "", ".":
 		case "..":
 			if len(segments) == 0 {
-				return "", false
+				below = false
+				continue
 			}
 			segments = segments[:len(segments)-1]
 		default:
@@ -27,5 +28,5 @@ func normalize(path string) (string, bool) {
 	if directory && clean != "/" {
 		clean += "/"
 	}
-	return clean, true
+	return clean, below
 }

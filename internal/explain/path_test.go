@@ -14,9 +14,9 @@ func TestNormalize(t *testing.T) {
 			t.Errorf("normalize(%q) = %q, %v, want %q", c.path, got, ok, c.want)
 		}
 	}
-	for _, path := range []string{"/..", "/a/../..", "/../a"} {
-		if got, ok := normalize(path); ok {
-			t.Errorf("normalize(%q) = %q, want a refusal", path, got)
+	for _, c := range []struct{ path, want string }{{"/..", "/"}, {"/a/../..", "/"}, {"/../a", "/a"}} {
+		if got, below := normalize(c.path); below || got != c.want {
+			t.Errorf("normalize(%q) = %q, %v, want %q above the root", c.path, got, below, c.want)
 		}
 	}
 }

@@ -96,9 +96,6 @@ func rewritten(r *model.Rewrite, path string) string {
 		}
 		pairs = append(pairs, fmt.Sprintf("$%d", digit), group)
 	}
-	clean, ok := normalize(strings.NewReplacer(pairs...).Replace(r.Target))
-	if !ok {
-		return "/"
-	}
+	clean, _ := normalize(strings.NewReplacer(pairs...).Replace(r.Target))
 	return clean
 }

@@ -74,10 +74,26 @@ func (f *Facts) ForURL(r Request) (*URL, error) {
 		return e, nil
 	}
 	e.Host = host.Name
+	if host.Name == model.CatchAll && f.builtIn(e) {
+		return e, nil
+	}
 	f.describe(e, match, u, r.Header)
 	e.Candidates = append(candidates(host, match, path), f.shadowed(host.Name, path)...)
 	e.Candidates = append(e.Candidates, f.otherHosts(host, name)...)
 	return e, nil
+}
+
+// builtIn answers what the catch-all host does not look up. It tells whether the path is such a one.
+func (f *Facts) builtIn(e *URL) bool {
+	switch {
+	case f.HealthPath != "" && strings.HasPrefix(e.Path, f.HealthPath):
+		e.Status, e.Outcome = 200, "200: the health check of names that no Ingress has"
+	case e.Path == "/nginx_status":
+		e.Outcome = "the status page of nginx, for its own machine only"
+	default:
+		return false
+	}
+	return true
 }
 
 func parseURL(text string) (*url.URL, error) {

@@ -49,7 +49,10 @@ func Wildcard(name string) string {
 // and has neither port nor final dot; the path is decoded and normalized, as nginx' $uri is. Exact host before wildcard
 // before catch-all; then as the MatchKinds say. The match is nil when the default backend answers.
 func (m *Model) Find(name, path string) (*Host, *Match) {
-	host := m.Host(name)
+	var host *Host
+	if !strings.HasPrefix(name, "*") { // nobody asks for a wildcard itself
+		host = m.Host(name)
+	}
 	if host == nil {
 		if w := Wildcard(name); w != "" {
 			host = m.Host(w)

@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 	}}
 	for request, want := range map[string]string{
 		"a.example/p": "exact", "a.example/p/q/r": "long", "a.example/p/r": "short", "a.example/": "", "a.example/pq": "",
-		"b.example/": "wildcard", "b.a.example/": "catch-all", "other/": "catch-all",
+		"b.example/": "wildcard", "*.example/": "catch-all", "b.a.example/": "catch-all", "other/": "catch-all",
 		"re.example/Xyz": "regex", "re.example/yy": "regex", "re.example/zx": "",
 	} {
 		host, path, _ := strings.Cut(request, "/")

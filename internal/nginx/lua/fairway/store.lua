@@ -114,7 +114,7 @@ local function load_host(name)
 end
 
 local function resolve(name)
-    local host = load_host(name)
+    local host = name:byte(1) ~= 42 and load_host(name) -- a client that asks for "*.x" means no wildcard of ours
     if not host then
         local rest = name:match("^[%w_-]+(%..+)$")
         host = rest and load_host("*" .. rest)
