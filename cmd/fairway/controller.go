@@ -35,6 +35,8 @@ import (
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
 )
 
+const defaultHealthPath = "/healthz"
+
 // controllerFlags are those of `fairway controller`.
 type controllerFlags struct {
 	classFlags
@@ -87,7 +89,7 @@ func (f *controllerFlags) portGroup() *pflag.FlagSet {
 	flags.IntVar(&f.httpsPort, "https-port", 443, "port for HTTPS")
 	flags.IntVar(&f.healthzPort, "healthz-port", 10254, "port for health, readiness and metrics of the controller")
 	flags.StringVar(&f.healthzHost, "healthz-host", "", "address of that port; empty for all")
-	flags.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check, there and on hosts that no Ingress names")
+	flags.StringVar(&f.healthPath, "health-check-path", defaultHealthPath, "path of the health check, there and on hosts that no Ingress names")
 	flags.BoolVar(&f.profiling, "profiling", true, "serve Go profiles on --profiler-port")
 	flags.IntVar(&f.profilerPort, "profiler-port", 10245, "port of the Go profiles")
 	flags.IPVar(&f.profilerAddress, "profiler-address", net.IPv4(127, 0, 0, 1), "address of that port")

@@ -97,7 +97,9 @@ func (q *question) load(stdin io.Reader) (*explain.Facts, error) {
 		snapshot = snapshot.WithAddresses(assumed(result.ExternalNames))
 		result = builder.Build(snapshot)
 	}
-	return &explain.Facts{Model: result.Model, Accepted: result.Accepted, Problems: controller.Problems(snapshot, result, time.Now())}, nil
+	return &explain.Facts{
+		Model: result.Model, Accepted: result.Accepted, Problems: controller.Problems(snapshot, result, time.Now()), HealthPath: defaultHealthPath,
+	}, nil
 }
 
 // assumed gives names an address of the documentation range: without asking DNS they are taken to resolve.
