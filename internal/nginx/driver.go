@@ -29,7 +29,8 @@ type Driver struct {
 	client    *push.Client
 	fallback  *model.Certificate // self-signed, for names without a certificate
 	restarted chan struct{}
-	started   chan struct{} // closed when there is a configuration to start with
+	started   chan struct{} // closed by start when there is a configuration to start with
+	start     sync.Once
 
 	mu      sync.Mutex // guards all below
 	encoder *state.Encoder
@@ -42,6 +43,10 @@ type Driver struct {
 	unsent  []state.Push
 	proc    *process.Process // nil while nginx is not running
 	settled bool             // proc answered and was given the state
+	ran     bool             // nginx has been settled once
+	failure error            // why nginx could not be started; nil while it runs or has not been tried
+
+	inherited conf.Shapes // of the routes that an adopted nginx had
 }
 
 // New prepares the runtime directory and looks at the nginx program. Nothing is started.
@@ -83,9 +88,9 @@ func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error
 
 func (d *Driver) applyRunning(ctx context.Context, m *model.Model) (model.Change, error) {
 	d.mu.Lock()
-	first := d.config.Shapes == nil
+	ran := d.ran
 	d.mu.Unlock()
-	if !first {
+	if ran { // it may be on its way back
 		if err := d.awaitRunning(ctx); err != nil {
 			return model.Change{}, err
 		}
@@ -93,17 +98,22 @@ func (d *Driver) applyRunning(ctx context.Context, m *model.Model) (model.Change
 	d.mu.Lock()
 	change, err := d.apply(ctx, m)
 	d.mu.Unlock()
-	if first && err == nil {
-		close(d.started)
+	if !ran && err == nil {
+		d.start.Do(func() { close(d.started) })
 		err = d.awaitRunning(ctx)
 	}
 	return change, err
 }
 
 func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error) {
+	if d.memory == nil {
+		if err := d.takeOver(); err != nil {
+			return model.Change{}, err
+		}
+	}
 	wanted := d.encoder.Encode(m, d.fallback)
 	plan := newPlan(d.config, d.held, m, wanted)
-	if d.config.Shapes == nil {
+	if !d.ran {
 		return d.begin(plan, wanted)
 	}
 	change := model.Change{Generation: d.latest, Reload: plan.Reload, Reasons: plan.Reasons}
@@ -133,25 +143,30 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 	return change, nil
 }
 
-// begin takes the first model: it adopts a running nginx or leaves everything ready for Run to start one.
-func (d *Driver) begin(plan Plan, wanted state.Entries) (model.Change, error) {
+// takeOver adopts a running nginx with the state it holds, or begins with an empty one.
+func (d *Driver) takeOver() error {
 	if d.adopt() {
 		// Its routes are served until the changes are in, so their shapes must stay for that long.
-		plan.Config.Shapes.Add(state.Shapes(d.held))
-		plan.Changes = state.Diff(d.held, wanted)
-	} else {
-		memory, err := process.Memory()
-		if err != nil {
-			return model.Change{}, err
-		}
-		d.memory = memory
+		d.inherited = state.Shapes(d.held)
+		return nil
 	}
-	d.config = plan.Config
-	d.config.ZoneBytes = zoneBytes(wanted)
-	change := model.Change{Reload: true, Reasons: plan.Reasons}
+	memory, err := process.Memory()
+	d.memory = memory
+	return err
+}
+
+// begin leaves everything ready for Run to start nginx, or to lead an adopted one to this model. It is repeated until that has succeeded once, so
+// that a first configuration which nginx refuses is mended by the next.
+func (d *Driver) begin(plan Plan, wanted state.Entries) (model.Change, error) {
+	if plan.Reload {
+		plan.Config.Shapes.Add(d.inherited)
+		d.config = plan.Config
+	}
+	d.config.ZoneBytes = max(d.config.ZoneBytes, zoneBytes(wanted))
+	change := model.Change{Reload: true, Reasons: []string{ReasonStart}}
 	for _, p := range state.Pushes(d.latest, plan.Changes) {
 		if err := d.remember(p); err != nil {
-			return change, err
+			return model.Change{}, err
 		}
 		change.Set, change.Deleted, change.Bytes = change.Set+p.Set, change.Deleted+p.Deleted, change.Bytes+len(p.Text)
 	}

@@ -275,6 +275,34 @@ func TestControllerKilled(t *testing.T) {
 	second.end()
 }
 
+// A first configuration that nginx refuses must not be the last.
+func TestRefusedStartIsMended(t *testing.T) {
+	h := start(t, newModel(backend(t, "one")))
+	h.end()
+	h.run()
+	bad := newModel(backend(t, "one"))
+	bad.Settings.TLSProtocols = "nonsense"
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if _, err := h.driver.Apply(ctx, bad); err == nil || ctx.Err() != nil {
+		t.Fatalf("nonsense was accepted: %v", err)
+	}
+	good := newModel(backend(t, "two"))
+	for {
+		_, err := h.driver.Apply(ctx, good)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("never mended: %v", err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if _, body := h.get("a.example", "/"); !strings.HasPrefix(body, "two") {
+		t.Fatalf("got %q", body)
+	}
+}
+
 func TestSelfSignedCertificate(t *testing.T) {
 	h := start(t, newModel(backend(t, "one")))
 	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", h.options.HTTPSPort), &tls.Config{ServerName: "a.example", InsecureSkipVerify: true, NextProtos: []string{"h2"}})

@@ -36,6 +36,7 @@ func (d *Driver) Run(ctx context.Context) error {
 	for {
 		begin := time.Now()
 		proc, err := d.ensureRunning(ctx)
+		d.note(err)
 		if err == nil {
 			select {
 			case <-ctx.Done():
@@ -62,6 +63,14 @@ func (d *Driver) Run(ctx context.Context) error {
 	}
 }
 
+// note keeps what came of a start, for those who wait for it.
+func (d *Driver) note(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failure, d.settled = err, err == nil
+	d.ran = d.ran || err == nil
+}
+
 func orUnknown(err error) error {
 	if err == nil {
 		return errors.New("without an error")
@@ -76,7 +85,6 @@ func (d *Driver) ensureRunning(ctx context.Context) (*process.Process, error) {
 	if d.proc != nil { // adopted
 		err := d.bringUp(ctx)
 		if err == nil {
-			d.settled = true
 			return d.proc, nil
 		}
 		d.log.Warn("adopted nginx is replaced", "err", err)
@@ -99,7 +107,6 @@ func (d *Driver) ensureRunning(ctx context.Context) (*process.Process, error) {
 		d.log.Error("state is not complete", "err", err)
 		d.owe()
 	}
-	d.settled = true
 	return proc, nil
 }
 
@@ -198,14 +205,17 @@ func (d *Driver) stop(proc *process.Process) {
 	d.log.Info("nginx stopped", "pid", proc.PID)
 }
 
-// awaitRunning waits until Run has nginx running with the state it is owed, or ctx ends.
+// awaitRunning waits until Run has nginx running with the state it is owed, has failed to start it, or ctx ends.
 func (d *Driver) awaitRunning(ctx context.Context) error {
 	for {
 		d.mu.Lock()
-		running := d.proc != nil && d.settled
+		running, failure := d.proc != nil && d.settled, d.failure
 		d.mu.Unlock()
 		if running {
 			return nil
+		}
+		if failure != nil {
+			return fmt.Errorf("nginx is not running: %w", failure)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nginx
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/state"
+)
+
+func TestPlan(t *testing.T) {
+	one, two := netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("10.0.0.2:80")
+	for name, test := range map[string]struct {
+		change func(*model.Model)
+		want   string
+	}{
+		"nothing":   {func(*model.Model) {}, ""},
+		"endpoint":  {func(m *model.Model) { m.Backends[0].Endpoints = []model.Endpoint{two} }, "set b:ns/svc/80\n"},
+		"host gone": {func(m *model.Model) { m.Hosts = m.Hosts[:1] }, "delete h:a.example\n"},
+		"path":      {func(m *model.Model) { m.Hosts[1].Matches[0].Path = "/p/" }, "set h:a.example\n"},
+		"timeouts":  {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Policy.Timeouts.Read *= 2 }, "set h:a.example\n"},
+		"rewrite": {func(m *model.Model) {
+			m.Hosts[1].Matches[0].Route.Policy.Rewrite = &model.Rewrite{Pattern: "/", Target: "/x"}
+		}, "set h:a.example\n"},
+		"closed":       {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Closed = "because" }, "set h:a.example\n"},
+		"protocol":     {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Policy.Protocol = model.GRPC }, "reload: Shape\nset h:a.example\n"},
+		"body limit":   {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Policy.BodyLimit = 9 }, "reload: Shape\nset h:a.example\n"},
+		"setting":      {func(m *model.Model) { m.Settings.ServerTokens = true }, "reload: Settings\n"},
+		"live setting": {func(m *model.Model) { m.Settings.HTTPSRedirectCode = 301 }, "set g:settings\n"},
+		"certificate": {func(m *model.Model) {
+			m.Certificates = []*model.Certificate{{ID: "id"}}
+			m.ServerNames = []model.ServerName{{Name: "a.example", Certificates: []model.CertificateID{"id"}}}
+		}, "set c:id\nset s:a.example\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := newModel(one), newModel(one)
+			test.change(after)
+			now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before)}
+			plan := newPlan(now, state.NewEncoder().Encode(before), after, state.NewEncoder().Encode(after))
+			if diff := cmp.Diff(test.want, plan.String()); diff != "" {
+				t.Error(diff)
+			}
+			if plan.Empty() != (test.want == "") {
+				t.Errorf("Empty is %v", plan.Empty())
+			}
+		})
+	}
+}
+
+func TestPlanOfTheStart(t *testing.T) {
+	m := newModel()
+	plan := newPlan(conf.Config{}, nil, m, state.NewEncoder().Encode(m))
+	if !plan.Reload || strings.Join(plan.Reasons, " ") != ReasonStart || len(plan.Changes) == 0 {
+		t.Errorf("plan %v", plan)
+	}
+}
+
+// A shape that is no longer needed stays: dropping it would be a reload.
+func TestPlanKeepsShapes(t *testing.T) {
+	m := newModel()
+	now := conf.Config{Settings: m.Settings, Shapes: conf.Needed(m)}
+	now.Shapes[conf.Shape{Protocol: model.GRPC}] = struct{}{}
+	if plan := newPlan(now, nil, m, nil); plan.Reload {
+		t.Errorf("reload because of %v", plan.Reasons)
+	}
+}
+
+func TestOlder(t *testing.T) {
+	for version, want := range map[string]bool{"1.22.1": true, "1.25.0": true, "1.25.1": false, "1.27": false, "2.0.0": false, "1.9.15": true} {
+		if got := older(version, 1, 25, 1); got != want {
+			t.Errorf("%s: %v", version, got)
+		}
+	}
+}
