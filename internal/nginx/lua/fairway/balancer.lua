@@ -1,7 +1,8 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Runs in balancer_by_lua: gives nginx the peer of this try. Route.lua has chosen the backend and left its key in $fairway_backend.
+-- Runs in balancer_by_lua: gives nginx the peer of this try. Route.lua has chosen the backend and left its key in $fairway_backend, followed by
+-- a blank and the timeouts where the route has its own; a key has no blank.
 -- After a failed try another endpoint is taken, as long as there is one that was not tried.
 
 local balancer = require "ngx.balancer"
@@ -11,6 +12,7 @@ local round_robin = require "fairway.round_robin"
 local set_current_peer = balancer.set_current_peer
 local set_timeouts = balancer.set_timeouts
 local get_last_failure = balancer.get_last_failure
+local backend_of = store.backend
 local var = ngx.var
 
 local function already_tried(address, port)
@@ -32,15 +34,16 @@ local function pick(backend)
 end
 
 return function()
-    local backend = store.backend(var.fairway_backend)
+    local key = var.fairway_backend
+    if key:find(" ", 1, true) then
+        local connect, send, read
+        key, connect, send, read = key:match("^(%S+) (%S+) (%S+) (%S+)$")
+        set_timeouts(tonumber(connect), tonumber(send), tonumber(read))
+    end
+    local backend = backend_of(key)
     local peer = backend and backend.e[1] and pick(backend)
     if not peer then
         return ngx.exit(503)
-    end
-    local timeouts = var.fairway_timeouts
-    if timeouts ~= "" then
-        local connect, send, read = timeouts:match("^(%S+) (%S+) (%S+)$")
-        set_timeouts(tonumber(connect), tonumber(send), tonumber(read))
     end
     local ok, err = set_current_peer(peer[1], peer[2])
     if not ok then

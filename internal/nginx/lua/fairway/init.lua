@@ -6,13 +6,14 @@
 
 local M = {}
 
--- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true }, log_details = bool, health_path = path }.
+-- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true }, log = bool, log_details = bool, health_path = path }.
 function M.master(options)
     require("fairway.state").load(options.state)
     require("fairway.admin").configuration = options.configuration
     local route = require "fairway.route"
     route.entry_limit = options.entry_limit
     route.shapes = options.shapes
+    route.log = options.log
     route.log_details = options.log_details
     route.health_path = options.health_path
     require "fairway.balancer"

@@ -18,6 +18,7 @@ local M = {
     -- What the configuration says; set by init.lua.
     entry_limit = 0,  -- body limit of the entry location, 0 for none
     shapes = {},      -- names of the shapes there are
+    log = true,       -- whether there is an access log
     log_details = false, -- whether the access log wants $namespace and its kin
     health_path = "",
 }
@@ -93,13 +94,18 @@ local function choose_backend(route)
         var.proxy_upstream_name = route.u
         return exit(503)
     end
-    var.proxy_upstream_name = route.u
+    if M.log then
+        var.proxy_upstream_name = route.u
+    end
     if route.c then
         local canary_key, canary_backend = canary(route.c)
         if canary_key then
             key = canary_key
             var.proxy_alternative_upstream_name = canary_backend.n
         end
+    end
+    if route.o then
+        key = key .. " " .. route.o
     end
     var.fairway_backend = key
 end
@@ -127,9 +133,6 @@ local function serve(host, route, uri)
     end
     if route.w then
         rewrite(uri, route.w, route.t)
-    end
-    if route.o then
-        var.fairway_timeouts = route.o
     end
     if route.v then
         var.fairway_host = route.v

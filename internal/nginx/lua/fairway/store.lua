@@ -21,8 +21,11 @@ local seen = 0        -- generation that the tables below agree with
 local names = {}      -- requested host name -> decoded host, or false
 local names_count = 0
 local names_limit = 8192
-local hosts = {}      -- host name -> decoded host
-local backends = {}   -- backend key -> decoded backend
+-- Decoded entries are kept in two halves: when the young half is full it becomes the old one, and what is asked for moves over to the
+-- new. So memory is bounded however many hosts there are, and what is in use stays.
+local half_limit = 2500
+local hosts, hosts_old, hosts_count = {}, {}, 0          -- host name -> decoded host
+local backends, backends_old, backends_count = {}, {}, 0 -- backend key -> decoded backend
 local retired, retired_before = {}, {} -- backends that went while a request may still hold their key
 local retired_since = 0
 local retired_for = 300 -- seconds that they are kept at least, longer than most request bodies take to arrive
@@ -42,11 +45,13 @@ end
 
 local function forget_everything()
     names, names_count = {}, 0
-    hosts = {}
-    for key, backend in pairs(backends) do
-        retire(key, backend)
+    hosts, hosts_old, hosts_count = {}, {}, 0
+    for _, half in ipairs { backends_old, backends } do
+        for key, backend in pairs(half) do
+            retire(key, backend)
+        end
     end
-    backends = {}
+    backends, backends_old, backends_count = {}, {}, 0
     certificates = {}
     server_names, server_names_count = {}, 0
     M.settings = nil
@@ -55,12 +60,13 @@ end
 local function forget(key)
     local kind, name = key:byte(1), key:sub(3)
     if kind == 104 then -- h
-        hosts[name] = nil
+        hosts[name], hosts_old[name] = nil, nil
         names, names_count = {}, 0
     elseif kind == 98 then -- b
-        if backends[name] then
-            retire(name, backends[name])
-            backends[name] = nil
+        local backend = backends[name] or backends_old[name]
+        if backend then
+            retire(name, backend)
+            backends[name], backends_old[name] = nil, nil
         end
     elseif kind == 99 then -- c
         certificates[name] = nil
@@ -100,17 +106,31 @@ function M.refresh()
     end
 end
 
+local function keep_host(name, host)
+    if hosts_count >= half_limit then
+        hosts, hosts_old, hosts_count = {}, hosts, 0
+        names, names_count = {}, 0 -- it holds on to hosts too
+    end
+    hosts[name] = host
+    hosts_count = hosts_count + 1
+    return host
+end
+
 local function load_host(name)
     local host = hosts[name]
-    if host == nil then
-        local text = get(zone, "h:" .. name)
-        host = text and decode(text) or false
-        if host then
-            host.name = name
-            hosts[name] = host
-        end
+    if host then
+        return host
     end
-    return host
+    host = hosts_old[name]
+    if not host then
+        local text = get(zone, "h:" .. name)
+        host = text and decode(text)
+        if not host then
+            return false
+        end
+        host.name = name
+    end
+    return keep_host(name, host)
 end
 
 local function resolve(name)
@@ -138,17 +158,29 @@ function M.host(name)
     return host
 end
 
+local function keep_backend(key, backend)
+    if backends_count >= half_limit then
+        backends, backends_old, backends_count = {}, backends, 0
+    end
+    backends[key] = backend
+    backends_count = backends_count + 1
+    return backend
+end
+
 -- The balancing position is kept across a change of endpoints, so that frequent changes do not favour the first.
 local function load_backend(key)
+    local backend = backends_old[key]
+    if backend then
+        return keep_backend(key, backend)
+    end
     local text = get(zone, "b:" .. key)
-    local backend = text and decode(text)
+    backend = text and decode(text)
     local before = retired[key] or retired_before[key]
     if not backend then
         return before
     end
     backend.position = before and before.position or math.random(0, 1048576)
-    backends[key] = backend
-    return backend
+    return keep_backend(key, backend)
 end
 
 -- Gives the backend of a key, { n = log name, e = { { address, port }, … }, position = number }, or nil.
