@@ -32,14 +32,14 @@ type Driver struct {
 	started   chan struct{} // closed by start when there is a configuration to start with
 	start     sync.Once
 
-	mu      sync.Mutex // guards all below
-	encoder *state.Encoder
+	mu      sync.Mutex  // guards all below
 	config  conf.Config // in force; Shapes is nil before the first Apply
 	hash    string      // of config, as workers report it
 	held    state.Entries
-	memory  *os.File // the state memory file; holds what `held` says
-	grown   int64    // size of the memory file after the last compaction
-	latest  uint64   // generation of held
+	last    *model.Model // that held was made of; nil when held came from elsewhere
+	memory  *os.File     // the state memory file; holds what `held` says
+	grown   int64        // size of the memory file after the last compaction
+	latest  uint64       // generation of held
 	unsent  []state.Push
 	proc    *process.Process // nil while nginx is not running
 	settled bool             // proc answered and was given the state
@@ -55,7 +55,7 @@ func New(options Options) (*Driver, error) {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Driver{
-		options: options, log: options.Log, encoder: state.NewEncoder(), held: state.Entries{},
+		options: options, log: options.Log, held: state.Entries{},
 		restarted: make(chan struct{}, 1), started: make(chan struct{}),
 	}
 	place, binary, err := d.prepare()
@@ -111,10 +111,9 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 			return model.Change{}, err
 		}
 	}
-	wanted := d.encoder.Encode(m, d.fallback)
-	plan := newPlan(d.config, d.held, m, wanted)
+	plan := newPlan(d.config, state.Compare(d.held, d.last, m, d.fallback), m)
 	if !d.ran {
-		return d.begin(plan, wanted)
+		return d.begin(plan, m)
 	}
 	change := model.Change{Generation: d.latest, Reload: plan.Reload, Reasons: plan.Reasons}
 	if plan.Reload {
@@ -129,7 +128,8 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 		}
 		change.Set, change.Deleted, change.Bytes = change.Set+p.Set, change.Deleted+p.Deleted, change.Bytes+len(p.Text)
 	}
-	d.held, change.Generation = wanted, d.latest
+	d.keep(plan, m)
+	change.Generation = d.latest
 	if err := d.flush(ctx); err != nil {
 		if !errors.Is(err, push.ErrFull) {
 			return change, err
@@ -157,12 +157,11 @@ func (d *Driver) takeOver() error {
 
 // begin leaves everything ready for Run to start nginx, or to lead an adopted one to this model. It is repeated until that has succeeded once, so
 // that a first configuration which nginx refuses is mended by the next.
-func (d *Driver) begin(plan Plan, wanted state.Entries) (model.Change, error) {
+func (d *Driver) begin(plan Plan, m *model.Model) (model.Change, error) {
 	if plan.Reload {
 		plan.Config.Shapes.Add(d.inherited)
 		d.config = plan.Config
 	}
-	d.config.ZoneBytes = max(d.config.ZoneBytes, zoneBytes(wanted))
 	change := model.Change{Reload: true, Reasons: []string{ReasonStart}}
 	for _, p := range state.Pushes(d.latest, plan.Changes) {
 		if err := d.remember(p); err != nil {
@@ -170,10 +169,18 @@ func (d *Driver) begin(plan Plan, wanted state.Entries) (model.Change, error) {
 		}
 		change.Set, change.Deleted, change.Bytes = change.Set+p.Set, change.Deleted+p.Deleted, change.Bytes+len(p.Text)
 	}
-	d.held, change.Generation = wanted, d.latest
+	d.keep(plan, m)
+	change.Generation = d.latest
+	d.config.ZoneBytes = max(d.config.ZoneBytes, zoneBytes(d.held))
 	text, hash := d.config.Render()
 	d.hash = hash
 	return change, writeFile(d.command.Conf, text)
+}
+
+// keep notes what the memory file holds now.
+func (d *Driver) keep(plan Plan, m *model.Model) {
+	d.held.Apply(plan.Changes)
+	d.last = m
 }
 
 // remember appends a push to the memory file, from where nginx has it when it starts, and puts it in line for sending.

@@ -5,6 +5,7 @@ package nginx
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -50,10 +51,10 @@ func (p Plan) String() string {
 	return out.String()
 }
 
-// newPlan compares what is in force with what is wanted. Shapes once in use stay until the next reload, whatever its reason, because dropping
+// newPlan says what the changes to the entries, and the shapes and settings of a model, need. Shapes once in use stay until the next reload, whatever its reason, because dropping
 // one would cost a reload of its own.
-func newPlan(now conf.Config, held state.Entries, m *model.Model, wanted state.Entries) Plan {
-	p := Plan{Changes: state.Diff(held, wanted), Config: now}
+func newPlan(now conf.Config, changes []state.Change, m *model.Model) Plan {
+	p := Plan{Changes: changes, Config: now}
 	needed := conf.Needed(m)
 	add := func(reason string) { p.Reload, p.Reasons = true, append(p.Reasons, reason) }
 	if now.Shapes == nil {
@@ -78,6 +79,9 @@ func newPlan(now conf.Config, held state.Entries, m *model.Model, wanted state.E
 
 // sameConfiguration tells whether other settings would be the same nginx.conf: compared as bytes, so that no setting can be forgotten.
 func sameConfiguration(now conf.Config, settings model.Settings) bool {
+	if reflect.DeepEqual(now.Settings, settings) {
+		return true // spares the rendering
+	}
 	then := now
 	then.Settings = settings
 	_, a := now.Render()

@@ -43,7 +43,7 @@ func TestPlan(t *testing.T) {
 			before, after := newModel(one), newModel(one)
 			test.change(after)
 			now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before)}
-			plan := newPlan(now, state.NewEncoder().Encode(before), after, state.NewEncoder().Encode(after))
+			plan := newPlan(now, state.Compare(state.Encode(before), before, after), after)
 			if diff := cmp.Diff(test.want, plan.String()); diff != "" {
 				t.Error(diff)
 			}
@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 
 func TestPlanOfTheStart(t *testing.T) {
 	m := newModel()
-	plan := newPlan(conf.Config{}, nil, m, state.NewEncoder().Encode(m))
+	plan := newPlan(conf.Config{}, state.Compare(nil, nil, m), m)
 	if !plan.Reload || strings.Join(plan.Reasons, " ") != ReasonStart || len(plan.Changes) == 0 {
 		t.Errorf("plan %v", plan)
 	}
@@ -67,7 +67,7 @@ func TestPlanKeepsShapes(t *testing.T) {
 	m := newModel()
 	now := conf.Config{Settings: m.Settings, Shapes: conf.Needed(m)}
 	now.Shapes[conf.Shape{Protocol: model.GRPC}] = struct{}{}
-	if plan := newPlan(now, nil, m, nil); plan.Reload {
+	if plan := newPlan(now, nil, m); plan.Reload {
 		t.Errorf("reload because of %v", plan.Reasons)
 	}
 }

@@ -171,7 +171,7 @@ func (d *Driver) adopt() bool {
 		d.log.Warn("state of the running nginx is not readable", "err", err)
 		held, latest = state.Entries{}, 0
 	}
-	d.proc, d.memory, d.held, d.latest = proc, memory, held, latest
+	d.proc, d.memory, d.held, d.last, d.latest = proc, memory, held, nil, latest
 	return true
 }
 

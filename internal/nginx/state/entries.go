@@ -16,46 +16,18 @@ import (
 // Entries is a state: value by key.
 type Entries map[string]string
 
-// Encoder makes entries. It remembers what it made of hosts, backends and certificates by their pointers, which a model
-// promises not to change, so that encoding the next model costs little more than what is new in it. Not safe for concurrent use.
-type Encoder struct {
-	shape        conf.Shape
-	hosts        map[*model.Host]string
-	backends     map[*model.Backend]string
-	certificates map[*model.Certificate]string
-}
-
-// NewEncoder gives an encoder that remembers nothing.
-func NewEncoder() *Encoder { return &Encoder{} }
-
 // Encode gives the entries of a model. Certificates that the driver adds of itself (the self-signed one) are in extra.
-func (e *Encoder) Encode(m *model.Model, extra ...*model.Certificate) Entries {
-	shape := conf.DefaultShape(m.Settings)
-	if shape != e.shape {
-		e.hosts = nil // routes leave out what the default shape says
-		e.shape = shape
-	}
+func Encode(m *model.Model, extra ...*model.Certificate) Entries {
 	entries := make(Entries, len(m.Hosts)+len(m.Backends)+len(m.Certificates)+len(m.ServerNames)+1)
-	hosts := make(map[*model.Host]string, len(m.Hosts))
 	for _, h := range m.Hosts {
-		value := recall(e.hosts, h, func() string { return encodeHost(h, m.Settings) })
-		hosts[h] = value
-		entries["h:"+h.Name] = value
+		entries[hostKey(h)] = encodeHost(h, m.Settings)
 	}
-	backends := make(map[*model.Backend]string, len(m.Backends))
 	for _, b := range m.Backends {
-		value := recall(e.backends, b, func() string { return encodeBackend(b) })
-		backends[b] = value
-		entries["b:"+backendKey(b.ID)] = value
+		entries["b:"+backendKey(b.ID)] = encodeBackend(b)
 	}
-	certificates := make(map[*model.Certificate]string, len(m.Certificates))
 	for _, list := range [][]*model.Certificate{m.Certificates, extra} {
 		for _, c := range list {
-			value := recall(e.certificates, c, func() string {
-				return encode(map[string]string{"chain": c.Chain, "key": c.Key.Reveal()})
-			})
-			certificates[c] = value
-			entries["c:"+string(c.ID)] = value
+			entries[certificateKey(c)] = encodeCertificate(c)
 		}
 	}
 	for _, s := range m.ServerNames {
@@ -63,16 +35,17 @@ func (e *Encoder) Encode(m *model.Model, extra ...*model.Certificate) Entries {
 			entries["s:"+s.Name] = encode(s.Certificates)
 		}
 	}
-	entries["g:settings"] = encodeSettings(m, extra)
-	e.hosts, e.backends, e.certificates = hosts, backends, certificates
+	entries[settingsKey] = encodeSettings(m, extra)
 	return entries
 }
 
-func recall[K comparable](known map[K]string, key K, make func() string) string {
-	if value, found := known[key]; found {
-		return value
-	}
-	return make()
+const settingsKey = "g:settings"
+
+func hostKey(h *model.Host) string               { return "h:" + h.Name }
+func certificateKey(c *model.Certificate) string { return "c:" + string(c.ID) }
+
+func encodeCertificate(c *model.Certificate) string {
+	return encode(map[string]string{"chain": c.Chain, "key": c.Key.Reveal()})
 }
 
 func encodeSettings(m *model.Model, extra []*model.Certificate) string {

@@ -34,8 +34,12 @@ func Diff(from, to Entries) []Change {
 			changes = append(changes, Change{Key: key, Delete: true})
 		}
 	}
-	slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Key, b.Key)) })
+	sortChanges(changes)
 	return changes
+}
+
+func sortChanges(changes []Change) {
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Key, b.Key)) })
 }
 
 // rank sorts what is referred to before what refers when setting, and the other way when deleting.
@@ -121,7 +125,7 @@ func Replay(r io.Reader) (Entries, uint64, error) {
 				return nil, 0, fmt.Errorf("state generation %q: %w", rest, err)
 			}
 			generation, open = n, false
-			entries.apply(pending)
+			entries.Apply(pending)
 		default:
 			return nil, 0, fmt.Errorf("state has an unknown line %q", verb)
 		}
@@ -135,7 +139,8 @@ func Replay(r io.Reader) (Entries, uint64, error) {
 	return entries, generation, nil
 }
 
-func (e Entries) apply(changes []Change) {
+// Apply makes the changes, in place.
+func (e Entries) Apply(changes []Change) {
 	for _, c := range changes {
 		if c.Delete {
 			delete(e, c.Key)

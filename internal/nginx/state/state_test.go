@@ -97,18 +97,77 @@ func TestBackendKeysAreOneWord(t *testing.T) {
 	}
 }
 
-func TestEncodeRemembersByPointer(t *testing.T) {
-	m := &model.Model{Settings: settings, Hosts: []*model.Host{{Name: "a"}}, Backends: []*model.Backend{{ID: id("web")}}}
-	e := NewEncoder()
-	first := e.Encode(m)
-	if diff := cmp.Diff(first, e.Encode(m)); diff != "" {
-		t.Error(diff)
+// TestCompareIsDiff walks through random models that share parts, and demands the changes that a comparison of all entries gives.
+func TestCompareIsDiff(t *testing.T) {
+	random := rand.New(rand.NewSource(3))
+	old := &model.Model{Settings: settings}
+	var none *model.Model
+	held := Entries{}
+	held.Apply(Compare(held, none, old))
+	for round := range 300 {
+		next := &model.Model{Settings: old.Settings}
+		switch random.Intn(30) {
+		case 0:
+			next.Settings.Route.BodyLimit = int64(random.Intn(9)) // another default: every route is written anew
+		case 1:
+			next.Settings.HTTPSRedirectCode = 300 + random.Intn(9)
+		}
+		share := func(n int) bool { return n > 0 && random.Intn(10) > 0 }
+		for i := range 30 {
+			name := fmt.Sprintf("host%02d", i)
+			if h := old.Host(name); share(bit(h != nil)) {
+				next.Hosts = append(next.Hosts, h)
+			} else if random.Intn(2) == 0 {
+				path := []string{"/", "/a/", "/b/"}[random.Intn(3)]
+				next.Hosts = append(next.Hosts, &model.Host{Name: name, Matches: []model.Match{{Kind: model.Prefix, Path: path, Route: route("web", nil)}}})
+			}
+			service := fmt.Sprintf("s\n%02d", i)
+			if b := old.Backend(id(service)); share(bit(b != nil)) {
+				next.Backends = append(next.Backends, b)
+			} else if random.Intn(2) == 0 {
+				endpoint := netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(random.Intn(3)))
+				next.Backends = append(next.Backends, &model.Backend{ID: id(service), Endpoints: []model.Endpoint{endpoint}})
+			}
+			if random.Intn(3) > 0 {
+				c := &model.Certificate{ID: model.CertificateID(name)}
+				next.Certificates = append(next.Certificates, c)
+				server := model.ServerName{Name: name}
+				if random.Intn(2) == 0 {
+					server.Certificates = []model.CertificateID{c.ID}
+				}
+				next.ServerNames = append(next.ServerNames, server)
+			}
+		}
+		changes := Compare(held, old, next)
+		if diff := cmp.Diff(Diff(held, Encode(next)), changes); diff != "" {
+			t.Fatalf("round %d: %s", round, diff)
+		}
+		held.Apply(changes)
+		old = next
 	}
-	changed := *m
-	changed.Settings.Route.BodyLimit = 7 // another default shape: every route is written anew
-	changed.Hosts = []*model.Host{{Name: "a", Matches: []model.Match{{Kind: model.Prefix, Path: "/", Route: route("web", nil)}}}}
-	if diff := cmp.Diff(NewEncoder().Encode(&changed), e.Encode(&changed)); diff != "" {
-		t.Error(diff)
+}
+
+func BenchmarkCompare(b *testing.B) {
+	build := func(turn int, old *model.Model) *model.Model {
+		m := &model.Model{Settings: settings}
+		for i := range 10000 {
+			if old != nil && i > 0 {
+				m.Hosts, m.Backends = append(m.Hosts, old.Hosts[i]), append(m.Backends, old.Backends[i])
+				continue
+			}
+			name := fmt.Sprintf("host%05d", i)
+			m.Hosts = append(m.Hosts, &model.Host{Name: name, Matches: []model.Match{{Kind: model.Prefix, Path: "/", Route: route(name, nil)}}})
+			m.Backends = append(m.Backends, &model.Backend{ID: id(name), Endpoints: []model.Endpoint{netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(turn))}})
+		}
+		return m
+	}
+	one := build(1, nil)
+	two := build(2, one)
+	held := Encode(one)
+	for b.Loop() {
+		if len(Compare(held, one, two)) != 1 {
+			b.Fatal("not one change")
+		}
 	}
 }
 

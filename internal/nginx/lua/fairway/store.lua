@@ -23,7 +23,7 @@ local names_count = 0
 local names_limit = 8192
 -- Decoded entries are kept in two halves: when the young half is full it becomes the old one, and what is asked for moves over to the
 -- new. So memory is bounded however many hosts there are, and what is in use stays.
-local half_limit = 2500
+local half_limit = 1500
 local hosts, hosts_old, hosts_count = {}, {}, 0          -- host name -> decoded host
 local backends, backends_old, backends_count = {}, {}, 0 -- backend key -> decoded backend
 local retired, retired_before = {}, {} -- backends that went while a request may still hold their key
