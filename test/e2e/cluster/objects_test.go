@@ -98,6 +98,20 @@ func (e *environment) scale(t *testing.T, namespace, name string, replicas int32
 	t.Fatal(err)
 }
 
+// setServicePort changes the port of a Service; its pods stay.
+func (e *environment) setServicePort(t *testing.T, namespace, name string, port int32) {
+	t.Helper()
+	services := e.client.CoreV1().Services(namespace)
+	service, err := services.Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service.Spec.Ports[0].Port = port
+	if _, err := services.Update(t.Context(), service, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // newIngress leads host and Prefix path to port 80 of a Service.
 func newIngress(name, host, path, service string) *netv1.Ingress {
 	class, prefix := className, netv1.PathTypePrefix

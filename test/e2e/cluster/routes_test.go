@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	netv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestIngressLifecycle(t *testing.T) {
@@ -47,6 +48,10 @@ func TestServiceComesAndGoes(t *testing.T) {
 	e.createIngress(t, ns, newIngress("web", "service.example", "/", "web"))
 	e.eventuallyStatus(t, "service.example", "/", 503)
 	e.deploy(t, ns, "web", 1)
+	e.eventuallyStatus(t, "service.example", "/", 200)
+	e.setServicePort(t, ns, "web", 81) // the Ingress asks for 80
+	e.eventuallyStatus(t, "service.example", "/", 503)
+	e.setServicePort(t, ns, "web", 80)
 	e.eventuallyStatus(t, "service.example", "/", 200)
 	if err := e.client.CoreV1().Services(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -117,6 +122,15 @@ func TestIngressClassComesAndGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.eventuallyStatus(t, "class.example", "/", 200)
+	patch := []byte(`{"metadata":{"annotations":{"ingressclass.kubernetes.io/is-default-class":"true"}}}`)
+	if _, err := classes.Patch(t.Context(), late, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// The class is the default now: the API server writes it into an Ingress that names none.
+	unnamed := newIngress("unnamed", "class-default.example", "/", "web")
+	unnamed.Spec.IngressClassName = nil
+	e.createIngress(t, ns, unnamed)
+	e.eventuallyStatus(t, "class-default.example", "/", 200)
 	if err := classes.Delete(t.Context(), late, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
