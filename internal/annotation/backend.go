@@ -26,6 +26,6 @@ var backend = Group{
 			Scope: Route, Risk: Low, Default: "the client's Host", Example: "internal.example.com", Closes: true,
 			Doc:    "The Host header that the backend sees. nginx variables are refused: they close the route (503).",
 			Source: "RFC 9110 section 7.2",
-		}, parseHostPort, func(e *Effect, v string) { e.Policy.Host = v }),
+		}, parseHostPort, func(e *Effect, v string) { e.Policy.Host = model.Template(v) }),
 	},
 }

@@ -17,6 +17,8 @@ type Group struct {
 	Name string
 	Doc  string
 	Keys []Key // sorted by name
+	// finish, if not nil, makes one thing of what the keys said, after all keys of all groups were read.
+	finish func(p *parser)
 }
 
 // Key is one annotation: its name without the prefix, what is said about it, and what a value does.
@@ -48,8 +50,16 @@ type Spec struct {
 	Alias string
 	// NotYet marks a key of the predecessor that Fairway does not implement.
 	NotYet bool
-	// Closes says that the routes of the Ingress are closed when the key cannot be honoured.
+	// Closes says that the routes of the Ingress are closed when the value does not parse, or the key cannot be honoured.
 	Closes bool
+	// OnCanary says that the key counts on a canary too.
+	OnCanary bool
+	// TakesEmpty says that an empty value is a value, not an absent annotation.
+	TakesEmpty bool
+	// Shape says, for the reference, when the key costs a reload by a shape that was not in use before; empty for never.
+	Shape string
+	// Differs says, for the reference, where the key acts otherwise than in the predecessor; empty for nowhere.
+	Differs string
 	// Harmless are values of a NotYet key that ask for what happens anyway.
 	Harmless []string
 }
@@ -75,6 +85,19 @@ const (
 	High     Risk = "High"
 	Critical Risk = "Critical"
 )
+
+// rank orders risks; a word that is none counts as Low.
+func (r Risk) rank() int {
+	switch r {
+	case Critical:
+		return 3
+	case High:
+		return 2
+	case Medium:
+		return 1
+	}
+	return 0
+}
 
 // Bool is a key whose values are Go's boolean literals.
 func Bool(name string, spec Spec, set func(e *Effect, v bool)) Key {

@@ -19,7 +19,7 @@ const DefaultPrefix = "nginx.ingress.kubernetes.io"
 // Parse reads the annotations of one Ingress, owner. Keys without the prefix are not looked at; an empty prefix means DefaultPrefix.
 // The problems are in the order of the keys.
 func Parse(prefix string, owner model.Ref, annotations map[string]string, defaults *model.Settings) (*Effect, []model.Problem) {
-	p := parser{prefix: cmp.Or(prefix, DefaultPrefix) + "/", owner: owner, effect: newEffect(defaults)}
+	p := parser{prefix: cmp.Or(prefix, DefaultPrefix) + "/", owner: owner, effect: newEffect(defaults), settings: defaults, given: annotations}
 	var names []string
 	for full := range annotations {
 		if name, ok := strings.CutPrefix(full, p.prefix); ok {
@@ -34,7 +34,8 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 		switch {
 		case !known:
 			p.unknown(name)
-		case p.effect.Canary && !ofCanary:
+		case p.forbidden(key, name, annotations[p.prefix+name]):
+		case p.effect.Canary && !ofCanary && !key.OnCanary:
 			// A canary joins the routes of others, whose own annotations stay in force, as with the predecessor.
 		case ofCanary && name != canaryKey && annotations[p.prefix+canaryKey] == "":
 			p.problem(name, model.ReasonInvalidAnnotation, "without the annotation canary this one has no effect; set canary to true or remove it")
@@ -42,6 +43,11 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 			p.problem(name, model.ReasonUnsupported, fmt.Sprintf("has no effect beside %s", key.Name))
 		default:
 			p.apply(key, name, annotations[p.prefix+name])
+		}
+	}
+	for _, group := range groups {
+		if group.finish != nil {
+			group.finish(&p)
 		}
 	}
 	return p.effect, p.problems
@@ -60,7 +66,88 @@ type parser struct {
 	prefix   string
 	owner    model.Ref
 	effect   *Effect
+	settings *model.Settings
+	given    map[string]string // all annotations of the Ingress
 	problems []model.Problem
+}
+
+// has tells whether the Ingress has a key, by its name without the prefix, with a value that is not empty.
+func (p *parser) has(name string) bool { return p.given[p.prefix+name] != "" }
+
+// close closes the routes of the Ingress, with a Problem of the key.
+func (p *parser) close(name, reason, why string) {
+	p.effect.Closed = cmp.Or(p.effect.Closed, "annotation "+name+" "+why)
+	p.problem(name, reason, why+"; the routes of this Ingress answer 503 until it is repaired")
+}
+
+// without reports keys that mean nothing without another one.
+func (p *parser) without(leader string, names ...string) {
+	for _, name := range names {
+		if p.has(name) {
+			p.problem(name, model.ReasonInvalidAnnotation, "without the annotation "+leader+" this one has no effect; set it or remove this one")
+		}
+	}
+}
+
+// lookup notes an object that the key names by text, "name" or "namespace/name", of the Ingress's own namespace unless the admin allows others. What is wrong
+// with it closes the routes, or the hosts.
+func (p *parser) lookup(kind, name string, closesHost bool, use func(e *Effect, data map[string][]byte) error) {
+	ref, err := parseReference(kind, p.owner.Namespace, p.given[p.prefix+name])
+	if err == nil && ref.Namespace != p.owner.Namespace && !p.settings.CrossNamespace {
+		err = fmt.Errorf("names the namespace %s, which the setting allow-cross-namespace-resources forbids", quote(ref.Namespace))
+	}
+	if err == nil {
+		p.effect.Lookups = append(p.effect.Lookups, Lookup{Ref: ref, Key: p.prefix + name, Use: use, ClosesHost: closesHost})
+		return
+	}
+	if closesHost {
+		p.effect.Host.Closed = cmp.Or(p.effect.Host.Closed, "annotation "+name+" "+err.Error())
+		p.problem(name, model.ReasonInvalidAnnotation, err.Error()+"; the hosts of this Ingress answer 403 until it is repaired")
+		return
+	}
+	p.close(name, model.ReasonInvalidAnnotation, err.Error())
+}
+
+// Resolve reads the content of the object that a lookup names, nil when there is none, and gives the Problem that comes of it, if any.
+func (e *Effect) Resolve(owner model.Ref, l Lookup, data map[string][]byte) *model.Problem {
+	reason, err := model.ReasonInvalidAnnotation, errors.New("names the "+l.Ref.String()+", which does not exist")
+	if data != nil {
+		err = l.Use(e, data)
+	} else if reason = model.ReasonMissingSecret; l.Ref.Kind != "Secret" {
+		reason = model.ReasonMissingConfigMap
+	}
+	if err == nil {
+		return nil
+	}
+	_, name, _ := strings.Cut(l.Key, "/")
+	problem := model.Problem{Object: owner, Field: "metadata.annotations[" + l.Key + "]", Reason: reason}
+	if l.ClosesHost {
+		e.Host.Closed = cmp.Or(e.Host.Closed, "annotation "+name+" "+err.Error())
+		problem.Message = err.Error() + "; the hosts of this Ingress answer 403 until it is repaired"
+	} else {
+		e.Closed = cmp.Or(e.Closed, "annotation "+name+" "+err.Error())
+		problem.Message = err.Error() + "; the routes of this Ingress answer 503 until it is repaired"
+	}
+	return &problem
+}
+
+// forbidden tells whether the admin forbids the annotation, by its risk or by a word in its value, and closes the routes if so.
+func (p *parser) forbidden(key *Key, name, value string) bool {
+	switch {
+	case key.Risk.rank() > Risk(p.settings.RiskLevel).rank():
+		p.close(name, model.ReasonForbiddenAnnotation, fmt.Sprintf("has the risk %s, and the setting annotations-risk-level allows %s at most", key.Risk, p.settings.RiskLevel))
+		return true
+	case key.Risk == Critical && !p.settings.Snippets:
+		p.close(name, model.ReasonForbiddenAnnotation, "is raw configuration, which the setting allow-snippet-annotations forbids")
+		return true
+	}
+	for _, word := range p.settings.ForbiddenWords {
+		if strings.Contains(value, word) {
+			p.close(name, model.ReasonForbiddenAnnotation, "contains a word of the setting annotation-value-word-blocklist")
+			return true
+		}
+	}
+	return false
 }
 
 func (p *parser) problem(name, reason, message string) {
@@ -83,7 +170,7 @@ func (p *parser) apply(key *Key, name, value string) {
 		p.notYet(key, name, value)
 		return
 	}
-	if value == "" {
+	if value == "" && !key.TakesEmpty {
 		return
 	}
 	err := key.apply(p.effect, value)
@@ -94,7 +181,7 @@ func (p *parser) apply(key *Key, name, value string) {
 	var route closing
 	var canary closingCanary
 	switch {
-	case errors.As(err, &route):
+	case key.Closes || errors.As(err, &route):
 		p.effect.Closed = cmp.Or(p.effect.Closed, "annotation "+name+" "+err.Error())
 		message += "; the routes of this Ingress answer 503 until it is repaired"
 	case errors.As(err, &canary):

@@ -10,10 +10,13 @@ func Groups() []Group {
 	return slices.Concat([]Group{rewrite, redirect, backend, proxy, canary}, notYet)
 }
 
+// groups is Groups, made once.
+var groups = Groups()
+
 // index finds a key by its name or alias.
 var index = func() map[string]*Key {
 	byName := map[string]*Key{}
-	for _, group := range Groups() {
+	for _, group := range groups {
 		for i := range group.Keys {
 			key := &group.Keys[i]
 			byName[key.Name] = key

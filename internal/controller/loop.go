@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -51,6 +52,8 @@ type Loop struct {
 
 	state atomic.Pointer[State]
 	first memory // of problems; the loop's own
+	// refused are the snippets that the driver does not take, each with its reason. Another map is made when one is added.
+	refused map[string]string
 }
 
 // State is what the loop knows after a round. It is never modified.
@@ -191,11 +194,14 @@ func (l *Loop) drain() {
 // round brings the objects of this moment into force. An error was logged.
 func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	begin := time.Now()
-	snapshot := l.Source.Snapshot().WithAddresses(l.Resolver.Addresses())
+	snapshot := l.Source.Snapshot().WithAddresses(l.Resolver.Addresses()).WithRefused(l.refused)
 	result := l.Builder.Build(snapshot)
 	l.Resolver.Want(result.ExternalNames)
 	built := time.Since(begin)
 	change, err := l.apply(ctx, result.Model)
+	if l.refuse(err) {
+		return l.round(ctx, retry)
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil // stopped, not failed
 	}
@@ -216,6 +222,27 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	l.Metrics.Round(result.Model, byReason(next.Problems), built, change, err)
 	l.tell(last, next, changed, retry)
 	return err
+}
+
+// mostRefused bounds the memory of refused snippets; beyond it all are tested again.
+const mostRefused = 1000
+
+// refuse notes what the driver does not take and tells whether that is news, so that the model has to be built without.
+func (l *Loop) refuse(err error) bool {
+	var refusal *model.RefusedError
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	news := map[string]string{}
+	if len(l.refused) < mostRefused {
+		maps.Copy(news, l.refused)
+	}
+	before := len(news)
+	for snippet, reason := range refusal.Snippets {
+		news[string(snippet)] = reason
+	}
+	l.refused = news
+	return len(news) > before
 }
 
 func (l *Loop) apply(ctx context.Context, m *model.Model) (model.Change, error) {

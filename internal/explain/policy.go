@@ -29,53 +29,21 @@ func (s Setting) String() string {
 
 // policyOf lists what a policy does; base is the policy of routes without annotations.
 func policyOf(p, base model.Policy) []Setting {
-	list := []Setting{
-		{"protocol", p.Protocol.String(), base.Protocol.String()},
-		{"body limit", size(p.BodyLimit), size(base.BodyLimit)},
-		{"connect timeout", p.Timeouts.Connect.String(), base.Timeouts.Connect.String()},
-		{"send timeout", p.Timeouts.Send.String(), base.Timeouts.Send.String()},
-		{"read timeout", p.Timeouts.Read.String(), base.Timeouts.Read.String()},
-		{"host header", named(p.Host, "the client's"), named(base.Host, "the client's")},
-		{"rewrite", rewriteText(p.Rewrite), rewriteText(base.Rewrite)},
+	defaults := map[string]string{}
+	for _, f := range base.Facts() {
+		defaults[f.Name] = f.Value
 	}
-	for i := range list {
-		if list[i].Default == list[i].Value {
-			list[i].Default = ""
+	var list []Setting
+	for _, f := range p.Facts() {
+		s := Setting{Name: f.Name, Value: f.Value}
+		if usual, found := defaults[f.Name]; !found {
+			s.Default = "none"
+		} else if usual != f.Value {
+			s.Default = usual
 		}
-	}
-	if p.HTTPSRedirect {
-		list = append(list, Setting{Name: "redirect to HTTPS", Value: "yes"})
+		list = append(list, s)
 	}
 	return list
-}
-
-func named(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-func rewriteText(r *model.Rewrite) string {
-	if r == nil {
-		return "none"
-	}
-	return r.Pattern + " => " + r.Target
-}
-
-// size prints bytes as nginx and the annotations write them.
-func size(bytes int64) string {
-	switch {
-	case bytes == 0:
-		return "none"
-	case bytes%(1<<30) == 0:
-		return fmt.Sprintf("%dg", bytes>>30)
-	case bytes%(1<<20) == 0:
-		return fmt.Sprintf("%dm", bytes>>20)
-	case bytes%(1<<10) == 0:
-		return fmt.Sprintf("%dk", bytes>>10)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }
 
 // rewritten gives the path that the backend gets.

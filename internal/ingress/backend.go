@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -27,6 +28,9 @@ func (a backendInputs) equal(b backendInputs) bool {
 }
 
 func readBackendInputs(id model.BackendID, snapshot *source.Snapshot) backendInputs {
+	if id.Namespace == "" {
+		return backendInputs{answers: snapshot.Addresses[id.Service]}
+	}
 	key := source.Key{Namespace: id.Namespace, Name: id.Service}
 	in := backendInputs{service: snapshot.Services[key]}
 	switch {
@@ -62,6 +66,8 @@ func (r *backendResult) problem(object model.Ref, field, without string) model.P
 func buildBackend(id model.BackendID, in backendInputs, options *Options) backendResult {
 	service := id.Namespace + "/" + id.Service
 	switch {
+	case id.Namespace == "":
+		return buildURLHost(id, in, options)
 	case in.service == nil:
 		return faulty(model.ReasonMissingService, "there is no Service %s", service)
 	case in.service.Spec.Type == corev1.ServiceTypeExternalName:
@@ -70,6 +76,11 @@ func buildBackend(id model.BackendID, in backendInputs, options *Options) backen
 	port := findPort(in.service, id.Port)
 	if port == nil {
 		return faulty(model.ReasonMissingPort, "the Service %s has no TCP port %s", service, id.Port)
+	}
+	if id.Virtual {
+		if r, ok := buildVirtual(id, in, port, options); ok {
+			return r
+		}
 	}
 	found := collect(in.slices, port)
 	if options.TopologyAware && options.Zone != "" && wantsTopology(in.service) {
@@ -103,6 +114,35 @@ func buildExternal(id model.BackendID, in backendInputs, options *Options) backe
 		}
 	}
 	return r
+}
+
+// buildURLHost gives the addresses of a host that somebody wrote in a URL.
+func buildURLHost(id model.BackendID, in backendInputs, options *Options) backendResult {
+	port, _ := strconv.ParseUint(id.Port, 10, 16)
+	list, refused := resolve(id.Service, in.answers, uint16(port), options.AllowLocalEndpoints)
+	r := withEndpoints(id.Service, list, refused)
+	if refused > 0 {
+		r.fault.message = fmt.Sprintf("the host %s is a local address, which is refused", id.Service)
+	}
+	if _, err := netip.ParseAddr(id.Service); err != nil {
+		r.lookup = id.Service
+		if len(list) == 0 && refused == 0 {
+			r.fault.message = fmt.Sprintf("the name %s does not resolve", id.Service)
+		}
+	}
+	return r
+}
+
+// buildVirtual gives the address of the Service itself.
+func buildVirtual(id model.BackendID, in backendInputs, port *corev1.ServicePort, options *Options) (backendResult, bool) {
+	a, err := netip.ParseAddr(in.service.Spec.ClusterIP)
+	if err != nil {
+		return backendResult{}, false // headless
+	}
+	if isLocal(a) && !options.AllowLocalEndpoints {
+		return withEndpoints(id.Namespace+"/"+id.Service, nil, 1), true
+	}
+	return backendResult{endpoints: []model.Endpoint{netip.AddrPortFrom(a, uint16(port.Port))}}, true
 }
 
 func lookupName(service *corev1.Service) string {

@@ -30,10 +30,12 @@ func (b *Builder) Build(snapshot *source.Snapshot) *Result {
 	r := &run{Builder: b, snapshot: snapshot, result: &Result{Model: &model.Model{}}}
 	r.readSettings()
 	r.readIngresses()
+	r.chooseNames()
 	r.buildCertificates()
 	r.buildHosts()
 	r.buildDefaultBackend()
 	r.assemble()
+	b.memory.refused = snapshot.Refused
 	b.memory.forget()
 	return r.result
 }
@@ -48,6 +50,7 @@ type run struct {
 	hosts        []*hostMemory // with a claim, in the order of first appearance
 	backends     []*backendMemory
 	certificates map[model.CertificateID]*model.Certificate
+	unsorted     bool            // other names were put behind the hosts
 	covering     map[string]bool // the hosts with a wildcard name that have an entry among the server names
 }
 
@@ -73,8 +76,11 @@ func (r *run) readIngresses() {
 			continue
 		}
 		r.result.Accepted = append(r.result.Accepted, ing)
-		c := r.memory.claimsOf(r.options.AnnotationsPrefix, ing)
+		c := r.memory.claimsOf(r.options.AnnotationsPrefix, ing, r.snapshot)
 		r.problems = append(r.problems, c.problems...)
+		if s := c.effect.StreamSnippet; s != "" {
+			r.result.Model.Streams = append(r.result.Model.Streams, s)
+		}
 		for _, claim := range c.hosts {
 			h := r.host(claim.name)
 			if c.effect.Canary {
@@ -224,7 +230,9 @@ func (r *run) assemble() {
 		if h.tls.entry {
 			m.ServerNames = append(m.ServerNames, model.ServerName{Name: h.name, Certificates: h.tls.ids()})
 		}
+		r.addOtherNames(h)
 	}
+	r.sortOtherNames()
 	m.Backends = make([]*model.Backend, 0, len(r.backends))
 	for _, backend := range r.memory.sortBackends(r.backends) {
 		m.Backends = append(m.Backends, backend.model)

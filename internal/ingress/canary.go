@@ -27,6 +27,6 @@ func (h *hostBuild) shareCanaries() {
 
 func newCanary(c *pathClaim) model.Canary {
 	canary := c.host.effect.CanaryRule
-	canary.Owner, canary.Backend = c.host.ref, c.backend
+	canary.Owner, canary.Backend, canary.Balance = c.host.ref, c.backend, c.host.effect.Policy.Balance
 	return canary
 }

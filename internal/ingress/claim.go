@@ -4,12 +4,14 @@
 package ingress
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	netv1 "k8s.io/api/networking/v1"
 
 	"github.com/fairway-ingress/fairway/internal/annotation"
@@ -20,11 +22,117 @@ import (
 // claims is what one Ingress asks for, regardless of all other objects.
 type claims struct {
 	ingress  *netv1.Ingress // the object they were read from, or an equal one
+	prefix   string         // of annotations
 	ref      model.Ref
 	effect   *annotation.Effect
 	hosts    []*hostClaim
 	tls      []tlsEntry
 	problems []model.Problem
+	// named are the objects that the annotations name, as they were read.
+	named []namedObject
+	// snippets says that there is raw configuration, which may be refused.
+	snippets bool
+}
+
+// namedObject is an object that was looked up for claims: one of the pointers, or none when there was no such object.
+type namedObject struct {
+	kind      string
+	key       source.Key
+	secret    *corev1.Secret
+	configMap *corev1.ConfigMap
+	service   *corev1.Service
+}
+
+// lookUp finds an object of a snapshot.
+func lookUp(kind string, key source.Key, snapshot *source.Snapshot) namedObject {
+	n := namedObject{kind: kind, key: key}
+	switch kind {
+	case "Secret":
+		n.secret = snapshot.Secrets[key]
+	case "ConfigMap":
+		n.configMap = snapshot.ConfigMaps[key]
+	case "Service":
+		n.service = snapshot.Services[key]
+	default:
+		panic("nobody looks up a " + kind)
+	}
+	return n
+}
+
+// data gives the object's content, nil when there is no such object.
+func (n namedObject) data() map[string][]byte {
+	switch {
+	case n.secret != nil && n.secret.Data != nil:
+		return n.secret.Data
+	case n.configMap != nil:
+		data := make(map[string][]byte, len(n.configMap.Data))
+		for key, value := range n.configMap.Data {
+			data[key] = []byte(value)
+		}
+		return data
+	case n.secret != nil:
+		return map[string][]byte{}
+	}
+	return nil
+}
+
+// stale tells whether an object that the claims were read from is another now.
+func (c *claims) stale(snapshot *source.Snapshot) bool {
+	for _, n := range c.named {
+		if lookUp(n.kind, n.key, snapshot) != n {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve reads the objects that the annotations name into the effect.
+func (c *claims) resolve(snapshot *source.Snapshot) {
+	for _, l := range c.effect.Lookups {
+		n := lookUp(l.Ref.Kind, source.Key{Namespace: l.Ref.Namespace, Name: l.Ref.Name}, snapshot)
+		c.named = append(c.named, n)
+		if problem := c.effect.Resolve(c.ref, l, n.data()); problem != nil {
+			c.problems = append(c.problems, *problem)
+		}
+	}
+	if name := c.effect.FallbackService; name != "" {
+		n := lookUp("Service", source.Key{Namespace: c.ref.Namespace, Name: name}, snapshot)
+		c.named = append(c.named, n)
+		c.useFallback(n.service)
+	}
+}
+
+// refuse closes the routes whose raw configuration the data plane does not take, and takes it out.
+func (c *claims) refuse(refused map[string]string) {
+	for _, s := range c.effect.Snippets() {
+		c.snippets = true
+		reason, found := refused[string(s.Snippet)]
+		if !found {
+			continue
+		}
+		c.effect.Closed = cmp.Or(c.effect.Closed, "annotation "+s.Key+" is refused by nginx")
+		c.problem("metadata.annotations["+c.prefix+"/"+s.Key+"]", model.ReasonInvalidSnippet,
+			"nginx refuses it: %s; the routes of this Ingress answer 503 until it is repaired", reason)
+		p := &c.effect.Policy
+		p.Snippet, c.effect.Host.Snippet, c.effect.StreamSnippet = "", "", ""
+		p.WAF, p.ExternalAuth = nil, nil
+	}
+}
+
+// useFallback takes the first port of the Service that default-backend names.
+func (c *claims) useFallback(service *corev1.Service) {
+	if service == nil || len(service.Spec.Ports) == 0 {
+		c.problem("metadata.annotations["+c.prefix+"/default-backend]", model.ReasonMissingService,
+			"there is no Service %s/%s with a port; the default backend answers instead", c.ref.Namespace, c.effect.FallbackService)
+		return
+	}
+	id := model.BackendID{Namespace: c.ref.Namespace, Service: service.Name, Port: strconv.Itoa(int(service.Spec.Ports[0].Port))}
+	c.effect.Policy.Fallback = id
+	if old := c.effect.Policy.Errors; old != nil {
+		errors := *old
+		errors.Backend = id
+		c.effect.Policy.Errors = &errors
+	}
 }
 
 // hostClaim is what one Ingress asks for one host.
@@ -60,9 +168,11 @@ type tlsEntry struct {
 }
 
 // readClaims reads one Ingress.
-func readClaims(prefix string, ing *netv1.Ingress, settings *model.Settings) *claims {
-	c := &claims{ingress: ing, ref: ingressRef(ing)}
+func readClaims(prefix string, ing *netv1.Ingress, settings *model.Settings, snapshot *source.Snapshot) *claims {
+	c := &claims{ingress: ing, ref: ingressRef(ing), prefix: cmp.Or(prefix, annotation.DefaultPrefix)}
 	c.effect, c.problems = annotation.Parse(prefix, c.ref, ing.Annotations, settings)
+	c.resolve(snapshot)
+	c.refuse(snapshot.Refused)
 	root := c.readDefaultBackend()
 	byName := map[string]*hostClaim{}
 	for i := range ing.Spec.Rules {
@@ -120,7 +230,7 @@ func (c *claims) readBackend(written *netv1.IngressBackend) (id model.BackendID,
 	case service == nil || service.Name == "":
 		return id, "the backend names no Service"
 	}
-	id = model.BackendID{Namespace: c.ref.Namespace, Service: service.Name, Port: service.Port.Name}
+	id = model.BackendID{Namespace: c.ref.Namespace, Service: service.Name, Port: service.Port.Name, Virtual: c.effect.VirtualService}
 	if id.Port == "" {
 		id.Port = strconv.Itoa(int(service.Port.Number))
 	}

@@ -17,10 +17,13 @@ type hostInputs struct {
 	mains    []*hostClaim // in the order of age
 	canaries []*hostClaim
 	secure   bool // a certificate entry covers the host
+	// Further names, of the first claim that asks for any, without those that are taken.
+	aliases, patterns []string
 }
 
 func (a hostInputs) equal(b hostInputs) bool {
-	return a.secure == b.secure && slices.Equal(a.mains, b.mains) && slices.Equal(a.canaries, b.canaries)
+	return a.secure == b.secure && slices.Equal(a.mains, b.mains) && slices.Equal(a.canaries, b.canaries) &&
+		slices.Equal(a.aliases, b.aliases) && slices.Equal(a.patterns, b.patterns)
 }
 
 // hostResult is what the claims on a host come to.
@@ -59,7 +62,8 @@ func buildHost(name string, in hostInputs, previous *hostResult, settings *model
 	h.makeRoutes(previous)
 	matches := h.matches()
 	h.noteUses()
-	h.result.host = &model.Host{Name: name, Matches: matches}
+	h.result.host = &model.Host{Name: name, Matches: matches, Aliases: in.aliases, Patterns: in.patterns}
+	h.settleHost(h.result.host)
 	return h.result
 }
 
@@ -148,7 +152,7 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 	effect := l.host.effect
 	r := &model.Route{
 		Owner: l.host.ref, Field: l.field, Path: l.path, Backend: l.backend,
-		Closed: cmp.Or(effect.Closed, h.settings.Closed),
+		Closed: cmp.Or(effect.Closed, effect.Host.Closed, h.settings.Closed),
 		Policy: effect.Policy,
 	}
 	if l.stub != "" {
@@ -156,7 +160,13 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 	}
 	r.Policy.HTTPSRedirect = h.redirects(l)
 	if r.Backend.IsZero() {
-		r.Policy.Protocol = model.HTTP // what the default backend speaks
+		r.Policy.Protocol, r.Policy.UpstreamTLS, r.Policy.Balance = model.HTTP, nil, nil // what the default backend speaks
+	}
+	if l.bare {
+		r.Policy.Redirect = nil
+	}
+	if h.exempt(l, h.settings.NoAuth) {
+		r.Policy.Login, r.Policy.ExternalAuth = nil, nil
 	}
 	if l.rewrites() {
 		r.Policy.Rewrite = &model.Rewrite{Pattern: l.path, Target: effect.RewriteTarget}
@@ -169,15 +179,15 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 
 // redirects decides whether plain HTTP is sent to HTTPS.
 func (h *hostBuild) redirects(l *location) bool {
-	if l.bare {
+	if l.bare || h.exempt(l, h.settings.NoHTTPSRedirect) {
 		return false
 	}
-	for _, beginning := range h.settings.NoHTTPSRedirect {
-		if strings.HasPrefix(l.path, beginning) {
-			return false
-		}
-	}
 	return l.host.effect.ForceHTTPSRedirect || l.host.effect.Policy.HTTPSRedirect && h.in.secure
+}
+
+// exempt tells whether the path of the rule, not of a request, begins with one of the beginnings.
+func (h *hostBuild) exempt(l *location, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(l.path, b) })
 }
 
 // noteUses lists the places that name backends, of all routes that are matched.
@@ -189,9 +199,27 @@ func (h *hostBuild) noteUses() {
 		if !l.backend.IsZero() {
 			h.result.uses = append(h.result.uses, use{l.backend, l.host.ref, backendField(l.pathClaim), "requests are answered with 503"})
 		}
+		h.noteFurther(l)
 		for _, c := range l.canaries {
 			h.result.uses = append(h.result.uses, use{c.backend, c.host.ref, backendField(c), "the canary takes no request"})
 		}
+	}
+}
+
+// noteFurther lists the backends that a route's annotations name.
+func (h *hostBuild) noteFurther(l *location) {
+	note := func(id model.BackendID, key, without string) {
+		if !id.IsZero() {
+			h.result.uses = append(h.result.uses, use{id, l.host.ref, "metadata.annotations[" + l.host.prefix + "/" + key + "]", without})
+		}
+	}
+	p := &l.route.Policy
+	note(p.Fallback, "default-backend", "the global default backend answers instead")
+	if p.ExternalAuth != nil {
+		note(p.ExternalAuth.URL.Backend, "auth-url", "requests are answered with 503")
+	}
+	if p.Mirror != nil {
+		note(p.Mirror.URL.Backend, "mirror-target", "no copies are sent")
 	}
 }
 

@@ -33,6 +33,7 @@ func NewBuilder(options Options) *Builder {
 type memory struct {
 	now          uint64 // counts the builds
 	settings     model.Settings
+	refused      map[string]string // of the build before
 	claims       map[source.Key]*claimMemory
 	hosts        map[string]*hostMemory
 	backends     map[model.BackendID]*backendMemory
@@ -63,6 +64,8 @@ type hostMemory struct {
 
 	secrets []*certificate
 	tls     tlsResult
+
+	counterpart *model.Host // with or without "www.", which redirects to this host; nil for none
 }
 
 type backendMemory struct {
@@ -112,13 +115,13 @@ func (m *memory) useSettings(settings model.Settings) {
 	m.sortedHosts = nil
 }
 
-// claimsOf reads the claims of an Ingress, unless it asks for the same as last time.
-func (m *memory) claimsOf(prefix string, ing *netv1.Ingress) *claims {
+// claimsOf reads the claims of an Ingress, unless it asks for the same as last time and the objects it names are the same.
+func (m *memory) claimsOf(prefix string, ing *netv1.Ingress, snapshot *source.Snapshot) *claims {
 	key := source.Key{Namespace: ing.Namespace, Name: ing.Name}
 	old := m.claims[key]
 	switch {
-	case old == nil || old.ingress != ing && !sameClaims(old.ingress, ing):
-		old = &claimMemory{claims: readClaims(prefix, ing, &m.settings)}
+	case old == nil || old.ingress != ing && !sameClaims(old.ingress, ing), old.stale(snapshot), old.snippets && !maps.Equal(m.refused, snapshot.Refused):
+		old = &claimMemory{claims: readClaims(prefix, ing, &m.settings, snapshot)}
 		m.claims[key] = old
 	case old.ingress != ing:
 		old.ingress = ing
@@ -138,12 +141,13 @@ func (m *memory) host(name string) (h *hostMemory, first bool) {
 	if first {
 		h.seen = m.now
 		h.next.mains, h.next.canaries = h.next.mains[:0], h.next.canaries[:0]
+		h.next.aliases, h.next.patterns = nil, nil
 	}
 	return h, first
 }
 
 func (in hostInputs) clone() hostInputs {
-	return hostInputs{mains: slices.Clone(in.mains), canaries: slices.Clone(in.canaries), secure: in.secure}
+	return hostInputs{mains: slices.Clone(in.mains), canaries: slices.Clone(in.canaries), secure: in.secure, aliases: in.aliases, patterns: in.patterns}
 }
 
 // certificateOf reads a Secret, unless it is the same as last time; nil when there is none.

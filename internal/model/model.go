@@ -28,6 +28,8 @@ type Model struct {
 	DefaultCertificates []CertificateID
 	// DefaultBackend answers what no route matches. Zero: the built-in page, 404.
 	DefaultBackend BackendID
+	// Streams is raw nginx configuration of the stream block, which the admin allowed, in the order of age.
+	Streams []Snippet
 	// Problems are all that was refused or shadowed; sorted by object, field, reason.
 	Problems []Problem
 }
@@ -36,8 +38,24 @@ type Model struct {
 type Host struct {
 	// Name is a lower-case DNS name, "*." and a DNS name for one leading label of any text, or CatchAll.
 	Name string
+	// Aliases are other names with the same matches, in the form of Name, sorted and unique. No host of the model has one of them as name.
+	Aliases []string
+	// Patterns are expressions for further names, unanchored PCRE whatever the case, tried when no name, alias or wildcard
+	// fits; those of hosts earlier in the model first.
+	Patterns []string
 	// Matches are in the order in which they are tried; see [Match]. Unique by kind and path.
 	Matches []Match
+	// AppRoot is where a request for "/" alone is redirected to; empty for nowhere.
+	AppRoot string
+	// RedirectTo is the name of the host to which every request is redirected; empty for a host that serves. A host that redirects has no matches.
+	RedirectTo string
+	// Closed, when not empty, is the reason why every request to the host is answered with 403: its client certificates cannot be verified as
+	// written.
+	Closed string
+	// TLS is what is special about the handshake with this host; nil for nothing.
+	TLS *HostTLS
+	// Snippet is raw nginx configuration of this host, which the admin allowed; zero for none.
+	Snippet Snippet
 }
 
 // MatchKind says how the path of a Match is compared with the path of a request.
@@ -82,47 +100,6 @@ type Route struct {
 	Policy Policy
 }
 
-// Policy is the effect of annotations, and of the settings they default to, on one route.
-type Policy struct {
-	Protocol Protocol
-	// BodyLimit is the largest request body in bytes; 0 means no limit.
-	BodyLimit int64
-	Timeouts  Timeouts
-	// Rewrite replaces the path sent to the backend; nil leaves it.
-	Rewrite *Rewrite
-	// Host is the Host header sent to the backend; empty leaves the client's.
-	Host string
-	// HTTPSRedirect sends plain-HTTP requests to HTTPS.
-	HTTPSRedirect bool
-	// KeepTrailingSlash leaves the last "/" of the URI in that redirect.
-	KeepTrailingSlash bool
-}
-
-// Protocol is what a backend speaks.
-type Protocol uint8
-
-// The protocols towards backends.
-const (
-	HTTP Protocol = iota
-	HTTPS
-	GRPC
-	GRPCS
-)
-
-// Timeouts bound the wait for a backend, each in whole seconds or more; none is zero.
-type Timeouts struct {
-	Connect time.Duration // to establish a connection
-	Send    time.Duration // between two writes
-	Read    time.Duration // between two reads
-}
-
-// Rewrite replaces what Pattern finds first in the decoded path, whatever its case, by Target, in which $1 to $9 stand for
-// the groups of Pattern.
-type Rewrite struct {
-	Pattern string
-	Target  string
-}
-
 // Canary sends a share of a route's requests to another backend. Header, cookie and weight decide in that order.
 type Canary struct {
 	Owner   Ref
@@ -137,21 +114,34 @@ type Canary struct {
 	// Weight of WeightTotal requests are taken by chance.
 	Weight      int
 	WeightTotal int
+	// Balance is how the canary's requests are spread over its endpoints; nil as the settings say. Affinity in it is that of the route, unless
+	// the canary asks for none.
+	Balance *Balance
 }
 
 // BackendID names a port of a Service as an Ingress writes it: two spellings of one port are two backends, as in the
 // predecessor's log and metrics.
+//
+// Without a namespace it names a host of a URL that somebody wrote: Service is then a DNS name or an address and Port a number.
 type BackendID struct {
 	Namespace string
 	Service   string
 	Port      string // number or name
+	// Virtual takes the Service's own address as the only endpoint, instead of the addresses behind it.
+	Virtual bool
 }
 
 // IsZero tells whether no backend is named.
 func (id BackendID) IsZero() bool { return id == BackendID{} }
 
-// String gives "namespace/service/port", which is unique.
-func (id BackendID) String() string { return id.Namespace + "/" + id.Service + "/" + id.Port }
+// String gives "namespace/service/port", with "/virtual" behind it where that is so; it is unique.
+func (id BackendID) String() string {
+	text := id.Namespace + "/" + id.Service + "/" + id.Port
+	if id.Virtual {
+		text += "/virtual"
+	}
+	return text
+}
 
 // LogName gives "namespace-service-port", the predecessor's name for it in logs and metrics; it is not unique.
 func (id BackendID) LogName() string { return id.Namespace + "-" + id.Service + "-" + id.Port }

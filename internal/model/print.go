@@ -11,7 +11,9 @@ import (
 
 func (k MatchKind) String() string { return [...]string{"exact", "prefix", "regex"}[k] }
 
-func (p Protocol) String() string { return [...]string{"HTTP", "HTTPS", "GRPC", "GRPCS"}[p] }
+func (p Protocol) String() string {
+	return [...]string{"HTTP", "HTTPS", "GRPC", "GRPCS", "FCGI", "AUTO_HTTP"}[p]
+}
 
 // Print writes the short form of a model: a paragraph per host, then backends, server names and certificates. Policies show only
 // where they differ from the settings, so that a line says what is special about its route. Problems are printed by
@@ -21,7 +23,7 @@ func (m *Model) Print(w io.Writer) {
 		if h.Name == CatchAll && len(h.Matches) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "host %s\n", h.Name)
+		fmt.Fprintf(w, "host %s%s\n", h.Name, h.describe())
 		for _, match := range h.Matches {
 			fmt.Fprintf(w, "  %s %s -> %s\n", match.Kind, match.Path, m.describe(match))
 		}
@@ -58,6 +60,27 @@ func (m *Model) Print(w io.Writer) {
 	}
 }
 
+// describe says what is special about a host.
+func (h *Host) describe() string {
+	f := &facts{}
+	f.when(len(h.Aliases) > 0, "aliases", "%s", strings.Join(h.Aliases, " "))
+	for _, p := range h.Patterns {
+		f.always("pattern", "%s", p)
+	}
+	f.when(h.AppRoot != "", "app root", "%s", h.AppRoot)
+	f.when(h.RedirectTo != "", "redirect to", "%s", h.RedirectTo)
+	f.when(h.Closed != "", "closed", "%s", h.Closed)
+	if h.TLS != nil {
+		f.always("TLS", "%s", h.TLS)
+	}
+	f.when(h.Snippet != "", "snippet", "%d bytes", len(h.Snippet))
+	var out strings.Builder
+	for _, one := range *f {
+		fmt.Fprintf(&out, " {%s}", one)
+	}
+	return out.String()
+}
+
 func (m *Model) describe(match Match) string {
 	r := match.Route
 	words := []string{r.Backend.String()}
@@ -70,33 +93,13 @@ func (m *Model) describe(match Match) string {
 	if r.Closed != "" {
 		words = append(words, "closed: "+r.Closed+";")
 	}
-	words = append(words, r.Policy.differences(m.Settings.Route)...)
+	for _, f := range r.Policy.Differences(m.Settings.Route) {
+		words = append(words, "{"+f.String()+"}")
+	}
 	for _, c := range r.Canaries {
 		words = append(words, "canary("+c.String()+")")
 	}
 	return strings.Join(append(words, "["+r.Owner.Namespace+"/"+r.Owner.Name+"]"), " ")
-}
-
-// differences names each field of p that is not as in base.
-func (p Policy) differences(base Policy) []string {
-	var words []string
-	say := func(differs bool, format string, args ...any) {
-		if differs {
-			words = append(words, fmt.Sprintf(format, args...))
-		}
-	}
-	say(p.Protocol != base.Protocol, "%s", p.Protocol)
-	say(p.BodyLimit != base.BodyLimit, "body<=%d", p.BodyLimit)
-	say(p.Timeouts.Connect != base.Timeouts.Connect, "connect=%s", p.Timeouts.Connect)
-	say(p.Timeouts.Send != base.Timeouts.Send, "send=%s", p.Timeouts.Send)
-	say(p.Timeouts.Read != base.Timeouts.Read, "read=%s", p.Timeouts.Read)
-	if p.Rewrite != nil {
-		say(true, "rewrite(%s => %s)", p.Rewrite.Pattern, p.Rewrite.Target)
-	}
-	say(p.Host != base.Host, "host=%s", p.Host)
-	say(p.HTTPSRedirect, "to-https")
-	say(p.KeepTrailingSlash != base.KeepTrailingSlash, "keep-slash=%v", p.KeepTrailingSlash)
-	return words
 }
 
 // String gives backend and conditions in the order in which they are tried.
@@ -113,7 +116,11 @@ func (c Canary) String() string {
 	if c.Cookie != "" {
 		words = append(words, "cookie "+c.Cookie)
 	}
-	return strings.Join(append(words, fmt.Sprintf("weight %d/%d", c.Weight, c.WeightTotal)), ", ")
+	words = append(words, fmt.Sprintf("weight %d/%d", c.Weight, c.WeightTotal))
+	if c.Balance != nil {
+		words = append(words, c.Balance.String())
+	}
+	return strings.Join(words, ", ")
 }
 
 // PrintProblems writes one line per problem: object, field, reason, message.

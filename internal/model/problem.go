@@ -47,6 +47,9 @@ const (
 	ReasonInvalidPath          = "InvalidPath"          // a path that cannot be matched
 	ReasonInvalidAnnotation    = "InvalidAnnotation"    // a value that does not parse
 	ReasonUnknownAnnotation    = "UnknownAnnotation"    // a key nobody reads
+	ReasonForbiddenAnnotation  = "ForbiddenAnnotation"  // the admin's settings do not let it count
+	ReasonInvalidSnippet       = "InvalidSnippet"       // raw configuration that nginx refuses
+	ReasonMissingConfigMap     = "MissingConfigMap"     // the ConfigMap does not exist
 	ReasonUnsupported          = "Unsupported"          // a known key or field that has no effect yet
 	ReasonShadowed             = "Shadowed"             // an older object owns the path
 	ReasonMissingService       = "MissingService"       // the Service does not exist

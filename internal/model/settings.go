@@ -16,6 +16,29 @@ type Settings struct {
 	ForceHTTPSRedirect bool
 	// HTTPSRedirectCode is the status of redirects to HTTPS: 301, 302, 307 or 308.
 	HTTPSRedirectCode int
+	// VirtualServices takes a Service's own address as its only endpoint, unless an annotation says otherwise.
+	VirtualServices bool
+	// NoAuth are beginnings of rule paths whose routes ask neither for a login nor an external server.
+	NoAuth []string
+	// GlobalAuth is the external auth of every route that has none of its own and does not decline; nil for none.
+	GlobalAuth *ExternalAuth
+	// LimitStatus and ConnectionLimitStatus are the answers to requests beyond a rate, and beyond a number at once.
+	LimitStatus, ConnectionLimitStatus int
+	// LimitKey is what limits are counted by; empty for the client's address.
+	LimitKey Template
+	// AllowedResponseHeaders are the names that custom-headers may set.
+	AllowedResponseHeaders []string
+	// CrossNamespace lets annotations name Secrets and ConfigMaps of other namespaces.
+	CrossNamespace bool
+	// RiskLevel is the highest risk of an annotation that counts: "Low", "Medium", "High" or "Critical".
+	RiskLevel string
+	// Snippets lets annotations hold raw nginx configuration. They also need RiskLevel "Critical".
+	Snippets bool
+	// ForbiddenWords close the routes of an Ingress when an annotation's value contains one.
+	ForbiddenWords []string
+	// UpstreamTLSPerRoute keeps proxy-ssl annotations from having an effect on other routes of the host.
+	UpstreamTLSPerRoute bool
+
 	// NoHTTPSRedirect are beginnings of rule paths that are never redirected to HTTPS.
 	NoHTTPSRedirect []string
 	// HSTS is the Strict-Transport-Security header of responses over TLS; empty for none.
@@ -53,8 +76,13 @@ func DefaultSettings() Settings {
 		Route: Policy{
 			BodyLimit:     1 << 20,
 			Timeouts:      Timeouts{Connect: 5 * time.Second, Send: 60 * time.Second, Read: 60 * time.Second},
+			Retries:       Retries{On: RetryError | RetryTimeout, Tries: 3},
+			Buffers:       Buffers{Request: true, Number: 4, Size: 4 << 10, MaxTempFile: 1 << 30, RequestBody: 8 << 10},
 			HTTPSRedirect: true,
 		},
+		NoAuth:      []string{"/.well-known/acme-challenge"},
+		LimitStatus: 503, ConnectionLimitStatus: 503,
+		RiskLevel:             "High",
 		HTTPSRedirectCode:     308,
 		NoHTTPSRedirect:       []string{"/.well-known/acme-challenge"},
 		HSTS:                  "max-age=31536000; includeSubDomains",

@@ -47,6 +47,8 @@ type Driver struct {
 	failure error            // why nginx could not be started; nil while it runs or has not been tried
 
 	inherited conf.Shapes // of the routes that an adopted nginx had
+
+	verdicts map[model.Snippet]string // of raw configuration that was tested: why nginx refuses it, "" when it does not
 }
 
 // New prepares the runtime directory and looks at the nginx program. Nothing is started.
@@ -56,7 +58,7 @@ func New(options Options) (*Driver, error) {
 	}
 	d := &Driver{
 		options: options, log: options.Log, held: state.Entries{},
-		restarted: make(chan struct{}, 1), started: make(chan struct{}),
+		restarted: make(chan struct{}, 1), started: make(chan struct{}), verdicts: map[model.Snippet]string{},
 	}
 	place, binary, err := d.prepare()
 	if err != nil {
@@ -111,7 +113,10 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 			return model.Change{}, err
 		}
 	}
-	plan := newPlan(d.config, state.Compare(d.held, d.last, m, d.fallback), m)
+	if err := d.checkSnippets(ctx, m); err != nil {
+		return model.Change{}, err
+	}
+	plan := newPlan(d.config, state.Compare(d.held, d.last, m, d.fallback), d.last, m)
 	if !d.ran {
 		return d.begin(plan, m)
 	}
@@ -147,7 +152,7 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 func (d *Driver) takeOver() error {
 	if d.adopt() {
 		// Its routes are served until the changes are in, so their shapes must stay for that long.
-		d.inherited = state.Shapes(d.held)
+		d.inherited = state.Shapes(d.held).WithoutParts()
 		return nil
 	}
 	memory, err := process.Memory()
@@ -174,6 +179,9 @@ func (d *Driver) begin(plan Plan, m *model.Model) (model.Change, error) {
 	d.config.ZoneBytes = max(d.config.ZoneBytes, zoneBytes(d.held))
 	text, hash := d.config.Render()
 	d.hash = hash
+	if err := writeFiles(d.config); err != nil {
+		return change, err
+	}
 	return change, writeFile(d.command.Conf, text)
 }
 
@@ -263,6 +271,9 @@ func (d *Driver) compact() {
 // error the old one is in force.
 func (d *Driver) reload(ctx context.Context, next conf.Config) error {
 	text, hash := next.Render()
+	if err := writeFiles(next); err != nil {
+		return err
+	}
 	candidate := d.command.Conf + ".next"
 	if err := writeFile(candidate, text); err != nil {
 		return err

@@ -19,6 +19,7 @@ const (
 	ReasonStart    = "Start"    // the first configuration of this controller
 	ReasonShape    = "Shape"    // a route needs a shape that was never seen before
 	ReasonSettings = "Settings" // the admin changed a setting that nginx reads only from its configuration
+	ReasonSnippet  = "Snippet"  // raw configuration of a host, or of the stream block, changed
 	ReasonZoneFull = "ZoneFull" // the state has outgrown its shared memory
 )
 
@@ -51,11 +52,12 @@ func (p Plan) String() string {
 	return out.String()
 }
 
-// newPlan says what the changes to the entries, and the shapes and settings of a model, need. Shapes once in use stay until the next reload, whatever its reason, because dropping
+// newPlan says what the changes to the entries that lead from the model last, nil for none, to m, and the shapes and settings of a model, need. Shapes once in use stay until the next reload, whatever its reason, because dropping
 // one would cost a reload of its own.
-func newPlan(now conf.Config, changes []state.Change, m *model.Model) Plan {
+func newPlan(now conf.Config, changes []state.Change, last, m *model.Model) Plan {
 	p := Plan{Changes: changes, Config: now}
-	needed := conf.Needed(m)
+	needed := conf.Needed(changedHosts(last, m), &m.Settings)
+	servers := conf.ServersOf(m.Hosts)
 	add := func(reason string) { p.Reload, p.Reasons = true, append(p.Reasons, reason) }
 	if now.Shapes == nil {
 		add(ReasonStart)
@@ -66,15 +68,36 @@ func newPlan(now conf.Config, changes []state.Change, m *model.Model) Plan {
 		if !sameConfiguration(now, m.Settings) {
 			add(ReasonSettings)
 		}
+		if !reflect.DeepEqual(now.Servers, servers) || !slices.Equal(now.Streams, m.Streams) {
+			add(ReasonSnippet)
+		}
 	}
 	if p.Reload {
-		p.Config.Settings = m.Settings
+		p.Config.Settings, p.Config.Servers, p.Config.Streams = m.Settings, servers, m.Streams
 		p.Config.Shapes = conf.Shapes{}
 		p.Config.Shapes.Add(now.Shapes) // routes of the old state are served until Changes are in
 		p.Config.Shapes.Add(needed)
 	}
 	slices.Sort(p.Reasons)
 	return p
+}
+
+// changedHosts gives the hosts of m that are no part of last: the shapes of all others are in force.
+func changedHosts(last, m *model.Model) []*model.Host {
+	if last == nil || !reflect.DeepEqual(last.Settings, m.Settings) {
+		return m.Hosts
+	}
+	var changed []*model.Host
+	old := last.Hosts
+	for _, h := range m.Hosts {
+		for len(old) > 0 && old[0].Name < h.Name {
+			old = old[1:]
+		}
+		if len(old) == 0 || old[0] != h {
+			changed = append(changed, h)
+		}
+	}
+	return changed
 }
 
 // sameConfiguration tells whether other settings would be the same nginx.conf: compared as bytes, so that no setting can be forgotten.

@@ -42,8 +42,8 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before, after := newModel(one), newModel(one)
 			test.change(after)
-			now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before)}
-			plan := newPlan(now, state.Compare(state.Encode(before), before, after), after)
+			now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before.Hosts, &before.Settings)}
+			plan := newPlan(now, state.Compare(state.Encode(before), before, after), before, after)
 			if diff := cmp.Diff(test.want, plan.String()); diff != "" {
 				t.Error(diff)
 			}
@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 
 func TestPlanOfTheStart(t *testing.T) {
 	m := newModel()
-	plan := newPlan(conf.Config{}, state.Compare(nil, nil, m), m)
+	plan := newPlan(conf.Config{}, state.Compare(nil, nil, m), nil, m)
 	if !plan.Reload || strings.Join(plan.Reasons, " ") != ReasonStart || len(plan.Changes) == 0 {
 		t.Errorf("plan %v", plan)
 	}
@@ -65,9 +65,9 @@ func TestPlanOfTheStart(t *testing.T) {
 // A shape that is no longer needed stays: dropping it would be a reload.
 func TestPlanKeepsShapes(t *testing.T) {
 	m := newModel()
-	now := conf.Config{Settings: m.Settings, Shapes: conf.Needed(m)}
-	now.Shapes[conf.Shape{Protocol: model.GRPC}] = struct{}{}
-	if plan := newPlan(now, nil, m); plan.Reload {
+	now := conf.Config{Settings: m.Settings, Shapes: conf.Needed(m.Hosts, &m.Settings)}
+	now.Shapes[conf.Shape{Protocol: model.GRPC}] = conf.Parts{}
+	if plan := newPlan(now, nil, nil, m); plan.Reload {
 		t.Errorf("reload because of %v", plan.Reasons)
 	}
 }

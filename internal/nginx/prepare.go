@@ -69,6 +69,7 @@ func (d *Driver) prepare() (conf.Place, string, error) {
 		HTTPPort: d.options.HTTPPort, HTTPSPort: d.options.HTTPSPort,
 		HTTP2OnPort: older(version, 1, 25, 1), HealthPath: "/healthz", OpenFiles: openFiles(),
 	}
+	place.ModSecurity, place.CoreRules = findRules(modules)
 	if d.options.HealthPath != "" {
 		place.HealthPath = d.options.HealthPath
 	}
@@ -94,7 +95,7 @@ func makeDirs(dir string, uid, gid int) error {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return fmt.Errorf("make runtime directory: %w", err)
 	}
-	for name, mode := range map[string]fs.FileMode{"admin": 0o700, conf.LuaDir: 0o755, conf.TempDir: 0o700} {
+	for name, mode := range map[string]fs.FileMode{"admin": 0o700, conf.LuaDir: 0o755, conf.TempDir: 0o700, conf.TrustDir: 0o755} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(path, mode); err != nil {
 			return fmt.Errorf("make runtime directory: %w", err)
@@ -134,6 +135,24 @@ func findModules(dir string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("find nginx modules: no %s in %s; install libnginx-mod-http-lua", wanted, strings.Join(candidates, ", "))
+}
+
+// findRules gives the files of ModSecurity's recommended configuration and of the OWASP core rules, "" for what is not installed.
+func findRules(modules string) (recommended, core string) {
+	if _, err := os.Stat(filepath.Join(modules, "ngx_http_modsecurity_module.so")); err != nil {
+		return "", ""
+	}
+	for _, path := range []string{"/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/modsecurity.conf"} {
+		if _, err := os.Stat(path); err == nil && recommended == "" {
+			recommended = path
+		}
+	}
+	for _, path := range []string{"/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf", "/usr/share/modsecurity-crs/owasp-crs.load"} {
+		if _, err := os.Stat(path); err == nil && core == "" {
+			core = path
+		}
+	}
+	return recommended, core
 }
 
 // workerUser is whom workers run as when the master is root.
@@ -212,6 +231,21 @@ func writeFile(path string, text []byte) error {
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeFiles puts the files that a configuration names where it looks for them. They are named by their content, so none is ever
+// rewritten.
+func writeFiles(c conf.Config) error {
+	for name, content := range c.Files() {
+		path := filepath.Join(c.Place.Dir, name)
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if err := writeFile(path, content); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -39,6 +39,8 @@ type Snapshot struct {
 	// Addresses are what DNS answered for the names of ExternalName Services. A name that is not here has not been
 	// looked up yet or does not resolve.
 	Addresses map[string][]netip.Addr
+	// Refused are raw configurations that the data plane does not take, each with its reason.
+	Refused map[string]string
 	// Faults are what could not be read: files, not objects.
 	Faults []Fault
 }
@@ -47,6 +49,13 @@ type Snapshot struct {
 func (s *Snapshot) WithAddresses(addresses map[string][]netip.Addr) *Snapshot {
 	c := *s
 	c.Addresses = addresses
+	return &c
+}
+
+// WithRefused gives a copy with other Refused.
+func (s *Snapshot) WithRefused(refused map[string]string) *Snapshot {
+	c := *s
+	c.Refused = refused
 	return &c
 }
 

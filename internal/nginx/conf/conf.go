@@ -42,6 +42,16 @@ type Place struct {
 	OpenFiles   int    // limit of file descriptors per worker; 0 leaves it
 	HTTP2OnPort bool   // nginx older than 1.25.1: HTTP/2 belongs to the listen directive and excludes HTTP/1.1 on a plain-text port
 	HealthPath  string // answered by the catch-all host
+	// ModSecurity and CoreRules are files of rules: the recommended ones and OWASP's; "" where there are none.
+	ModSecurity, CoreRules string
+}
+
+// OwnAddress is where nginx reaches its own listeners.
+func (p Place) OwnAddress() string {
+	if p.Address == "" {
+		return "127.0.0.1"
+	}
+	return p.Address
 }
 
 // The names of files in the runtime directory.
@@ -50,6 +60,7 @@ const (
 	PIDFile         = "nginx.pid"
 	LuaDir          = "lua"
 	TempDir         = "tmp"
+	TrustDir        = "trust"
 	PlaceholderCert = "placeholder.crt"
 	PlaceholderKey  = "placeholder.key"
 )
@@ -62,11 +73,44 @@ type Config struct {
 	Place    Place
 	Settings model.Settings
 	Shapes   Shapes
+	// Servers are the hosts with raw configuration of their own, sorted by name; Streams is raw configuration of the stream block.
+	Servers []Server
+	Streams []model.Snippet
 	// ZoneBytes is the size of the shared memory that holds the state.
 	ZoneBytes int64
 	// Modules is a hash of the Lua modules, so that other modules are another configuration.
 	Modules string
 }
+
+// Server is a host with raw configuration of its own, for which nginx needs a server.
+type Server struct {
+	Names   []string // of the host and its aliases
+	Snippet model.Snippet
+}
+
+// ServersOf gives the servers that hosts need; the catch-all host has none of its own.
+func ServersOf(hosts []*model.Host) []Server {
+	var servers []Server
+	for _, h := range hosts {
+		if h.Snippet != "" && h.Name != model.CatchAll {
+			servers = append(servers, Server{Names: append([]string{h.Name}, h.Aliases...), Snippet: h.Snippet})
+		}
+	}
+	return servers
+}
+
+// Files gives the files that the configuration names, by their path in the runtime directory: certificates of authorities that sign backends.
+func (c Config) Files() map[string][]byte {
+	files := map[string][]byte{}
+	for shape, parts := range c.Shapes {
+		if shape.TLS != "" && parts.TLS.CA != "" {
+			files[trustPath(shape)] = []byte(parts.TLS.CA)
+		}
+	}
+	return files
+}
+
+func trustPath(s Shape) string { return TrustDir + "/" + s.TLS + ".pem" }
 
 //go:embed nginx.conf.tmpl
 var text string
@@ -83,11 +127,25 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 		}
 		return " ssl"
 	},
-	"grpc":  func(p model.Protocol) bool { return p == model.GRPC || p == model.GRPCS },
-	"lower": func(s fmt.Stringer) string { return strings.ToLower(s.String()) },
+	"module": func(p model.Protocol) string {
+		return map[model.Protocol]string{model.HTTP: "proxy", model.HTTPS: "proxy", model.GRPC: "grpc", model.GRPCS: "grpc", model.FCGI: "fastcgi"}[p]
+	},
+	"lower": protocolWord,
 	"scheme": func(p model.Protocol) string {
 		return map[model.Protocol]string{model.HTTP: "http", model.HTTPS: "https", model.GRPC: "grpc", model.GRPCS: "grpcs"}[p]
 	},
+	"onOff":       func(n int64) string { return map[int64]string{1: "on", 2: "off"}[n] },
+	"less":        func(n, by int64) int64 { return n - by },
+	"retry":       retryWords,
+	"retryNumber": func(n int64) string { return retryWords(model.RetryCondition(n - 1)) },
+	"steady":      func(s Shapes, shape Shape) bool { return s.steady(shape) },
+	"codes":       Shape.errorCodes,
+	"trust":       trustPath,
+	"ordinals":    func(params []model.Param) []numbered { return numbers(params) },
+	"pools":       Shapes.tlsPools,
+	"constant":    func(t model.Template) bool { return !strings.Contains(string(t), "$") },
+	"hostNames":   func(s Server) string { return strings.Join(s.Names, " ") },
+	"waf":         func(s Shapes) bool { return s.any(func(s Shape) bool { return s.WAF > 0 }) },
 }).Parse(text))
 
 // Render gives nginx.conf and its hash, which running workers report so that one can tell which configuration they have.
@@ -101,8 +159,8 @@ func (c Config) render(hash string) string {
 	var out bytes.Buffer
 	err := tmpl.Execute(&out, map[string]any{
 		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
-		"Default": DefaultShape(c.Settings), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
-		"Protocols": protocols,
+		"Default": DefaultShape(c.Settings), "Plain": Shape{}, "NoParts": Parts{}, "Variables": c.variables(), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
+		"Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "AuthSnippets": c.Shapes.authSnippets(),
 		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
 		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,
 	})
@@ -110,6 +168,101 @@ func (c Config) render(hash string) string {
 		panic(fmt.Sprintf("nginx.conf template: %v", err))
 	}
 	return out.String()
+}
+
+// numbered is a FastCGI parameter with the number of the variable that holds its value.
+type numbered struct {
+	N    int
+	Name string
+}
+
+func numbers(params []model.Param) []numbered {
+	list := make([]numbered, len(params))
+	for i, p := range params {
+		list[i] = numbered{i + 1, p.Name}
+	}
+	return list
+}
+
+// retryWords gives the conditions of Shape.RetryOn, or of the settings, in nginx' words.
+func retryWords(on model.RetryCondition) string {
+	var words []string
+	for i, word := range model.RetryConditions() {
+		if on&(1<<i) != 0 {
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return "off"
+	}
+	return strings.Join(words, " ")
+}
+
+func (s Shapes) any(is func(Shape) bool) bool {
+	for shape := range s {
+		if is(shape) {
+			return true
+		}
+	}
+	return false
+}
+
+// authSnippets gives the raw configuration for questions to other servers, by its hash.
+func (s Shapes) authSnippets() map[string]model.Snippet {
+	snippets := map[string]model.Snippet{}
+	for shape, parts := range s {
+		if shape.AuthSnippet != "" {
+			snippets[shape.AuthSnippet] = parts.AuthSnippet
+		}
+	}
+	return snippets
+}
+
+// tlsPools gives one shape for each pool of connections to verified backends, sorted.
+func (s Shapes) tlsPools() []Shape {
+	var list []Shape
+	seen := map[string]bool{}
+	for _, shape := range s.Sorted() {
+		pool := protocolWord(shape.Protocol) + "_" + shape.TLS
+		if shape.TLS != "" && !seen[pool] {
+			seen[pool] = true
+			list = append(list, shape)
+		}
+	}
+	return list
+}
+
+// steady tells whether all connections of a shape's pool are for one name, so that they can be kept.
+func (s Shapes) steady(shape Shape) bool {
+	return !strings.Contains(string(s[shape].TLS.Name), "$")
+}
+
+// variables are those that Lua fills besides the ones of the log: see the modules that set them.
+func (c Config) variables() []string {
+	list := []string{
+		"fairway_policy", "fairway_limit_key", "fairway_rate_after", "fairway_client_certificate", "fairway_tls_name", "fairway_tls_certificate", "fairway_tls_key",
+		"fairway_script", "fairway_transaction",
+		"fairway_auth_method", "fairway_auth_name", "fairway_auth_host", "fairway_auth_original", "fairway_auth_scheme", "fairway_auth_redirect",
+		"fairway_auth_target", "fairway_auth_backend", "fairway_auth_state", "fairway_auth_answer",
+		"fairway_mirror_name", "fairway_mirror_host", "fairway_mirror_target", "fairway_mirror_backend",
+	}
+	for _, n := range c.Shapes.params() {
+		list = append(list, fmt.Sprintf("fairway_param_%d", n))
+	}
+	return list
+}
+
+// params is how many variables FastCGI parameters need at most.
+func (s Shapes) params() []int {
+	most := 0
+	for _, parts := range s {
+		most = max(most, len(parts.Params))
+	}
+	list := make([]int, most)
+	for i := range list {
+		list[i] = i + 1
+	}
+	return list
 }
 
 // logDetails tells whether the log line names one of the variables that Lua only fills on demand.

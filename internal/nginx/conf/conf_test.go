@@ -18,13 +18,13 @@ func config(shapes ...Shape) Config {
 		Settings: settings, Shapes: Shapes{DefaultShape(settings): {}}, ZoneBytes: 1 << 20,
 	}
 	for _, s := range shapes {
-		c.Shapes[s] = struct{}{}
+		c.Shapes[s] = Parts{}
 	}
 	return c
 }
 
 func TestRenderIsAFunctionOfShapes(t *testing.T) {
-	a, b := Shape{Protocol: model.HTTPS, BodyLimit: 5}, Shape{Protocol: model.GRPC, BodyLimit: 7, OwnHost: true}
+	a, b := Shape{Protocol: model.HTTPS, BodyLimit: 5}, Shape{Protocol: model.GRPC, BodyLimit: 7, OwnHost: 1}
 	one, hash := config(a, b).Render()
 	two, again := config(b, a).Render()
 	if string(one) != string(two) || hash != again {
@@ -36,8 +36,8 @@ func TestRenderIsAFunctionOfShapes(t *testing.T) {
 }
 
 func TestEveryShapeHasALocationInBothServers(t *testing.T) {
-	text, _ := config(Shape{Protocol: model.GRPCS, BodyLimit: 7, OwnHost: true}).Render()
-	if n := strings.Count(string(text), "location @grpcs_7_host {"); n != 2 {
+	text, _ := config(Shape{Protocol: model.GRPCS, BodyLimit: 7, OwnHost: 1}).Render()
+	if n := strings.Count(string(text), "location @grpcs_7_h_1 {"); n != 2 {
 		t.Errorf("%d locations", n)
 	}
 	if !strings.Contains(string(text), "grpc_pass grpcs://fairway_grpcs;") {
@@ -60,10 +60,15 @@ func TestEntryLimitIsTheLargest(t *testing.T) {
 func TestShapeNamesAreWordsAndUnique(t *testing.T) {
 	word := regexp.MustCompile(`^[a-z0-9_]+$`)
 	seen := map[string]Shape{}
-	for _, p := range []model.Protocol{model.HTTP, model.HTTPS, model.GRPC, model.GRPCS} {
+	for _, p := range protocols {
 		for _, limit := range []int64{0, 1, 1 << 40} {
-			for _, host := range []bool{false, true} {
-				s := Shape{p, limit, host}
+			for i := range len((&Shape{}).numbers()) + len((&Shape{}).words()) {
+				s := Shape{Protocol: p, BodyLimit: limit}
+				if numbers := s.numbers(); i < len(numbers) {
+					*numbers[i].value = int64(i + 1)
+				} else {
+					*s.words()[i-len(numbers)].value = "404x503"
+				}
 				if other, taken := seen[s.Name()]; taken || !word.MatchString(s.Name()) {
 					t.Errorf("%v and %v are named %q", s, other, s.Name())
 				}
@@ -77,7 +82,7 @@ func TestShapeNamesAreWordsAndUnique(t *testing.T) {
 }
 
 func TestParseShapeRefusesWhatIsNone(t *testing.T) {
-	for _, name := range []string{"", "http", "http_", "http_-1", "http_x", "ftp_1", "default"} {
+	for _, name := range []string{"", "http", "http_", "http_-1", "http_x", "ftp_1", "default", "http_1_h", "http_1_zz_1", "http_1_h_x", "http_1_h_1_h_1"} {
 		if s, ok := ParseShape(name); ok {
 			t.Errorf("%q is taken for %v", name, s)
 		}

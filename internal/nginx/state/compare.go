@@ -4,21 +4,22 @@
 package state
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
-	"github.com/fairway-ingress/fairway/internal/nginx/conf"
 )
 
 // Compare gives the changes that lead from held, the entries of the model old, to those of the model new; the same as Diff of all
 // entries would. It costs what differs and one look at each pointer: a part that is the same pointer in both models is not encoded.
 func Compare(held Entries, old, new *model.Model, extra ...*model.Certificate) []Change {
-	if old == nil || conf.DefaultShape(old.Settings) != conf.DefaultShape(new.Settings) || old.Settings.Route != new.Settings.Route {
+	if old == nil || !reflect.DeepEqual(old.Settings, new.Settings) {
 		return Diff(held, Encode(new, extra...)) // routes leave out what the default says
 	}
 	c := comparison{held: held}
 	walk(&c, old.Hosts, new.Hosts, hostKey, func(h *model.Host) string { return encodeHost(h, new.Settings) })
+	c.aliases(old.Hosts, new.Hosts)
 	walk(&c, old.Backends, new.Backends, func(b *model.Backend) string { return "b:" + backendKey(b.ID) }, encodeBackend)
 	walk(&c, old.Certificates, new.Certificates, certificateKey, encodeCertificate)
 	c.serverNames(old.ServerNames, new.ServerNames)
@@ -67,6 +68,36 @@ func walk[T any](c *comparison, old, new []*T, key func(*T) string, encode func(
 			c.remove(k)
 		}
 	}
+}
+
+// aliases compares the further names of hosts. A name may have turned from an alias into a host, or the other way, which the hosts decide.
+func (c *comparison) aliases(old, new []*model.Host) {
+	now := map[string]string{}
+	for _, h := range new {
+		for _, alias := range h.Aliases {
+			now["h:"+alias] = encodeAlias(h)
+		}
+	}
+	for key, value := range now {
+		c.set(key, value)
+	}
+	for _, h := range old {
+		for _, alias := range h.Aliases {
+			key := "h:" + alias
+			if _, found := now[key]; !found && !hasHost(new, alias) {
+				c.remove(key)
+			}
+		}
+	}
+	c.changes = slices.DeleteFunc(c.changes, func(change Change) bool {
+		_, found := now[change.Key]
+		return found && change.Delete
+	})
+}
+
+func hasHost(hosts []*model.Host, name string) bool {
+	_, found := slices.BinarySearchFunc(hosts, name, func(h *model.Host, name string) int { return strings.Compare(h.Name, name) })
+	return found
 }
 
 func (c *comparison) serverNames(old, new []model.ServerName) {

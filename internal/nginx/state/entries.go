@@ -21,6 +21,9 @@ func Encode(m *model.Model, extra ...*model.Certificate) Entries {
 	entries := make(Entries, len(m.Hosts)+len(m.Backends)+len(m.Certificates)+len(m.ServerNames)+1)
 	for _, h := range m.Hosts {
 		entries[hostKey(h)] = encodeHost(h, m.Settings)
+		for _, alias := range h.Aliases {
+			entries["h:"+alias] = encodeAlias(h)
+		}
 	}
 	for _, b := range m.Backends {
 		entries["b:"+backendKey(b.ID)] = encodeBackend(b)
@@ -44,6 +47,10 @@ const settingsKey = "g:settings"
 func hostKey(h *model.Host) string               { return "h:" + h.Name }
 func certificateKey(c *model.Certificate) string { return "c:" + string(c.ID) }
 
+func encodeAlias(h *model.Host) string {
+	return encode(hostEntry{Routes: []routeEntry{}, AliasOf: h.Name})
+}
+
 func encodeCertificate(c *model.Certificate) string {
 	return encode(map[string]string{"chain": c.Chain, "key": c.Key.Reveal()})
 }
@@ -57,6 +64,25 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 	}
 	s := map[string]any{
 		"redirect_code": m.Settings.HTTPSRedirectCode, "log_default": m.Settings.DefaultBackendLog, "certificates": ids,
+		"tries": m.Settings.Route.Retries.Tries, "limit_status": m.Settings.LimitStatus, "connection_limit_status": m.Settings.ConnectionLimitStatus,
+	}
+	if m.Settings.LimitKey != "" {
+		s["limit_key"] = m.Settings.LimitKey
+	}
+	if b := m.Settings.Route.Balance; b != nil {
+		s["balance"] = newBalance(b, &model.Route{})
+	}
+	var patterns [][2]string
+	for _, h := range m.Hosts {
+		for _, p := range h.Patterns {
+			patterns = append(patterns, [2]string{p, h.Name})
+		}
+		if h.TLS != nil && h.TLS.ClientCA != "" {
+			s["client_certificates"] = true
+		}
+	}
+	if patterns != nil {
+		s["patterns"] = patterns
 	}
 	if !m.DefaultBackend.IsZero() {
 		s["default"] = backendKey(m.DefaultBackend)
@@ -67,7 +93,11 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 // backendKey is "namespace/service/port". Ingresses may name Services that no API server would let exist, with any text: it is escaped, so that a key
 // stays one word.
 func backendKey(id model.BackendID) string {
-	return url.PathEscape(id.Namespace) + "/" + url.PathEscape(id.Service) + "/" + url.PathEscape(id.Port)
+	key := url.PathEscape(id.Namespace) + "/" + url.PathEscape(id.Service) + "/" + url.PathEscape(id.Port)
+	if id.Virtual {
+		key += "/virtual"
+	}
+	return key
 }
 
 func encodeBackend(b *model.Backend) string {
@@ -91,7 +121,7 @@ func encode(v any) string {
 	return string(out)
 }
 
-var shapeMember = regexp.MustCompile(`"s":"([a-z0-9_]+)"`)
+var shapeMember = regexp.MustCompile(`"sa?":"([a-z0-9_]+)"`)
 
 // Shapes gives the shapes that the routes of a state name. A tenant's text can't pass for one: its quotes are escaped.
 func Shapes(entries Entries) conf.Shapes {
@@ -102,7 +132,7 @@ func Shapes(entries Entries) conf.Shapes {
 		}
 		for _, found := range shapeMember.FindAllStringSubmatch(value, -1) {
 			if shape, ok := conf.ParseShape(found[1]); ok {
-				shapes[shape] = struct{}{}
+				shapes[shape] = conf.Parts{}
 			}
 		}
 	}

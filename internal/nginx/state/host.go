@@ -17,14 +17,22 @@ type hostEntry struct {
 	Prefix   map[string]int `json:"p,omitempty"`
 	Longest  int            `json:"max,omitempty"`
 	Patterns [][2]any       `json:"re,omitempty"`
+	Policies []policyEntry  `json:"policies,omitempty"`
+	AppRoot  string         `json:"app_root,omitempty"`
+	Redirect string         `json:"redirect,omitempty"`
+	Closed   int            `json:"closed,omitempty"`
+	TLS      *tlsEntry      `json:"tls,omitempty"`
+	// AliasOf makes all else of the entry that of another host.
+	AliasOf string `json:"alias_of,omitempty"`
 }
 
 type routeEntry struct {
 	Backend       string        `json:"b,omitempty"`
 	LogName       string        `json:"u,omitempty"`
 	Shape         string        `json:"s,omitempty"`
+	SecureShape   string        `json:"sa,omitempty"`
 	BodyLimit     int64         `json:"m"`
-	Timeouts      string        `json:"o,omitempty"`
+	Options       string        `json:"o,omitempty"`
 	Host          string        `json:"v,omitempty"`
 	Pattern       string        `json:"w,omitempty"`
 	Target        string        `json:"t,omitempty"`
@@ -32,25 +40,28 @@ type routeEntry struct {
 	HTTPSRedirect int           `json:"q,omitempty"`
 	KeepSlash     int           `json:"k,omitempty"`
 	Canaries      []canaryEntry `json:"c,omitempty"`
+	Policy        int           `json:"p,omitempty"`
 	Identity      [5]string     `json:"i"`
 }
 
 type canaryEntry struct {
-	Backend       string  `json:"b"`
-	Header        string  `json:"h,omitempty"`
-	HeaderValue   string  `json:"hv,omitempty"`
-	HeaderPattern string  `json:"hp,omitempty"`
-	Cookie        string  `json:"k,omitempty"`
-	Share         float64 `json:"w,omitempty"`
+	Backend       string        `json:"b"`
+	Header        string        `json:"h,omitempty"`
+	HeaderValue   string        `json:"hv,omitempty"`
+	HeaderPattern string        `json:"hp,omitempty"`
+	Cookie        string        `json:"k,omitempty"`
+	Share         float64       `json:"w,omitempty"`
+	Options       string        `json:"o,omitempty"`
+	Balance       *balanceEntry `json:"balance,omitempty"`
 }
 
 func encodeHost(h *model.Host, settings model.Settings) string {
-	var entry hostEntry
+	entry := hostEntry{AppRoot: h.AppRoot, Redirect: h.RedirectTo, Closed: bit(h.Closed != ""), TLS: newTLS(h.TLS)}
 	places := map[*model.Route]int{}
 	for _, m := range h.Matches {
 		place, known := places[m.Route]
 		if !known {
-			entry.Routes = append(entry.Routes, newRoute(m.Route, settings))
+			entry.Routes = append(entry.Routes, entry.newRoute(h, m.Route, &settings))
 			place = len(entry.Routes)
 			places[m.Route] = place
 		}
@@ -84,35 +95,64 @@ func (h *hostEntry) add(m model.Match, place int) {
 	}
 }
 
-func newRoute(r *model.Route, settings model.Settings) routeEntry {
+func (h *hostEntry) newRoute(host *model.Host, r *model.Route, settings *model.Settings) routeEntry {
 	entry := routeEntry{
 		BodyLimit: r.Policy.BodyLimit,
-		Host:      r.Policy.Host,
+		Host:      string(r.Policy.Host),
 		Closed:    bit(r.Closed != ""), HTTPSRedirect: bit(r.Policy.HTTPSRedirect), KeepSlash: bit(r.Policy.KeepTrailingSlash),
 		Identity: [5]string{r.Owner.Namespace, r.Owner.Name, r.Backend.Service, r.Backend.Port, r.Path},
 	}
 	if !r.Backend.IsZero() {
 		entry.Backend, entry.LogName = backendKey(r.Backend), r.Backend.LogName()
 	}
-	if shape := conf.ShapeOf(r); shape != conf.DefaultShape(settings) {
-		entry.Shape = shape.Name()
+	plain, secure := conf.ShapesOf(host, r, settings)
+	if plain != conf.DefaultShape(*settings) {
+		entry.Shape = plain.Name()
 	}
-	if t := r.Policy.Timeouts; t != settings.Route.Timeouts {
-		entry.Timeouts = fmt.Sprintf("%g %g %g", t.Connect.Seconds(), t.Send.Seconds(), t.Read.Seconds())
+	if secure != plain {
+		entry.SecureShape = secure.Name()
 	}
+	entry.Options = options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(r.Policy.Balance, r), settings)
 	if w := r.Policy.Rewrite; w != nil {
 		entry.Pattern, entry.Target = w.Pattern, w.Target
 	}
 	for _, c := range r.Canaries {
-		entry.Canaries = append(entry.Canaries, newCanary(c))
+		entry.Canaries = append(entry.Canaries, newCanary(c, r, settings))
+	}
+	if p := newPolicy(r, settings); p != nil {
+		entry.Policy = h.place(*p)
 	}
 	return entry
 }
 
-func newCanary(c model.Canary) canaryEntry {
+// place gives the place of a policy, counted from 1; equal ones are held once.
+func (h *hostEntry) place(p policyEntry) int {
+	for i := range h.Policies {
+		if h.Policies[i].ID == p.ID {
+			return i + 1
+		}
+	}
+	h.Policies = append(h.Policies, p)
+	return len(h.Policies)
+}
+
+// options are "CONNECT SEND READ TRIES BALANCE" for the balancer, empty when all are as the settings say.
+func options(t model.Timeouts, tries int, balance string, settings *model.Settings) string {
+	if t == settings.Route.Timeouts && tries == settings.Route.Retries.Tries && balance == "" {
+		return ""
+	}
+	if balance == "" {
+		balance = "-"
+	}
+	return fmt.Sprintf("%g %g %g %d %s", t.Connect.Seconds(), t.Send.Seconds(), t.Read.Seconds(), tries, balance)
+}
+
+func newCanary(c model.Canary, r *model.Route, settings *model.Settings) canaryEntry {
 	entry := canaryEntry{
 		Backend: backendKey(c.Backend),
 		Header:  c.Header, HeaderValue: c.HeaderValue, HeaderPattern: c.HeaderPattern, Cookie: c.Cookie,
+		Options: options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(c.Balance, r), settings),
+		Balance: newBalance(c.Balance, r),
 	}
 	if c.WeightTotal > 0 {
 		entry.Share = float64(c.Weight) / float64(c.WeightTotal)

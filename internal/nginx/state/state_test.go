@@ -61,7 +61,7 @@ func TestEncodeHost(t *testing.T) {
 				r.Policy.Rewrite = &model.Rewrite{Pattern: "/(.*)", Target: "/$1"}
 				r.Policy.HTTPSRedirect, r.Policy.KeepTrailingSlash, r.Closed = true, true, "because"
 			})}},
-			`{"r":[{"b":"ns/web/80","u":"ns-web-80","s":"grpcs_5_host","m":5,"o":"5 60 1.5","v":"h.example","w":"/(.*)","t":"/$1","z":1,"q":1,"k":1,` +
+			`{"r":[{"b":"ns/web/80","u":"ns-web-80","s":"grpcs_5_h_1","m":5,"o":"5 60 1.5 3 -","v":"h.example","w":"/(.*)","t":"/$1","z":1,"q":1,"k":1,` +
 				identity + `}],"p":{"/":1},"max":1}`,
 		},
 		"canary": {

@@ -157,10 +157,10 @@ func rendered(m *model.Model, shapes conf.Shapes) string {
 // checkHostile demands that the configuration is that of harmless Ingresses of the same shapes.
 func checkHostile(t testing.TB, m *model.Model) {
 	t.Helper()
-	needed := conf.Needed(m)
+	needed := conf.Needed(m.Hosts, &m.Settings)
 	harmless := conf.Shapes{}
 	for shape := range needed {
-		harmless[conf.Shape{Protocol: shape.Protocol, BodyLimit: shape.BodyLimit, OwnHost: shape.OwnHost}] = struct{}{}
+		harmless[conf.Shape{Protocol: shape.Protocol, BodyLimit: shape.BodyLimit, OwnHost: shape.OwnHost}] = conf.Parts{}
 	}
 	text := rendered(m, needed)
 	if text != rendered(m, harmless) {
@@ -182,8 +182,8 @@ func TestHostileIngresses(t *testing.T) {
 		m := hostileModel(t, random, 1+random.Intn(6))
 		m.Settings.Workers = 2
 		checkHostile(t, m)
-		known := seen.Contains(conf.Needed(m))
-		seen.Add(conf.Needed(m))
+		known := seen.Contains(conf.Needed(m.Hosts, &m.Settings))
+		seen.Add(conf.Needed(m.Hosts, &m.Settings))
 		if change := shared.applyModel(t, m); known && round > 0 && change.Reload {
 			t.Errorf("round %d: a reload without a new shape: %v", round, change.Reasons)
 		}

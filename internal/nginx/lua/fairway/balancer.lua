@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Runs in balancer_by_lua: gives nginx the peer of this try. Route.lua has chosen the backend and left its key in $fairway_backend, followed by
--- a blank and the timeouts where the route has its own; a key has no blank.
+-- blanks and "CONNECT SEND READ TRIES BALANCE" where the route has its own; a key has no blank.
 -- After a failed try another endpoint is taken, as long as there is one that was not tried.
 
 local balancer = require "ngx.balancer"
@@ -10,10 +10,15 @@ local store = require "fairway.store"
 local round_robin = require "fairway.round_robin"
 
 local set_current_peer = balancer.set_current_peer
+local set_more_tries = balancer.set_more_tries
 local set_timeouts = balancer.set_timeouts
 local get_last_failure = balancer.get_last_failure
 local backend_of = store.backend
 local var = ngx.var
+
+local function settings()
+    return store.settings
+end
 
 local function already_tried(address, port)
     local tried = var.upstream_addr
@@ -33,18 +38,33 @@ local function pick(backend)
     return peer
 end
 
+-- The first try of a request says how many may follow; 0 stands for as many as there are endpoints.
+local function allow_tries(tries, backend)
+    if tries == 0 then
+        tries = #backend.e
+    end
+    if tries > 1 then
+        set_more_tries(tries - 1)
+    end
+end
+
 return function()
     local key = var.fairway_backend
+    local tries = settings().tries
     if key:find(" ", 1, true) then
-        local connect, send, read
-        key, connect, send, read = key:match("^(%S+) (%S+) (%S+) (%S+)$")
+        local connect, send, read, own_tries
+        key, connect, send, read, own_tries = key:match("^(%S+) (%S+) (%S+) (%S+) (%S+)")
         set_timeouts(tonumber(connect), tonumber(send), tonumber(read))
+        tries = tonumber(own_tries)
     end
     local backend = backend_of(key)
-    local peer = backend and backend.e[1] and pick(backend)
-    if not peer then
+    if not (backend and backend.e[1]) then
         return ngx.exit(503)
     end
+    if not get_last_failure() then
+        allow_tries(tries, backend)
+    end
+    local peer = pick(backend)
     local ok, err = set_current_peer(peer[1], peer[2])
     if not ok then
         ngx.log(ngx.ERR, "endpoint ", peer[1], ":", peer[2], ": ", err)

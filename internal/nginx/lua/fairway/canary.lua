@@ -55,7 +55,7 @@ local function alive(canary)
     return backend and backend.e[1] and backend
 end
 
--- Gives the key and the backend of the canary that takes this request, or nil.
+-- Gives the canary that takes this request and its backend, or nil.
 return function(canaries)
     local refused
     for _, decide in ipairs { by_header, by_cookie } do
@@ -68,7 +68,7 @@ return function(canaries)
             if verdict == true then
                 local backend = alive(canary)
                 if backend then
-                    return canary.b, backend
+                    return canary, backend
                 end
             elseif verdict == false then
                 refused = refused or {}
@@ -84,7 +84,7 @@ return function(canaries)
             if draw < sum then
                 local backend = alive(canary)
                 if backend then
-                    return canary.b, backend
+                    return canary, backend
                 end
                 return nil
             end

@@ -6,7 +6,8 @@
 
 local M = {}
 
--- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true }, log = bool, log_details = bool, health_path = path }.
+-- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true },
+-- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path }.
 function M.master(options)
     require("fairway.state").load(options.state)
     require("fairway.admin").configuration = options.configuration
@@ -16,6 +17,16 @@ function M.master(options)
     route.log = options.log
     route.log_details = options.log_details
     route.health_path = options.health_path
+    route.self = options.self
+    require("fairway.url_balancer").self = options.self
+    local parts = require("fairway.respond").parts
+    parts.cors = require("fairway.cors").respond
+    parts.auth = require("fairway.external_auth").respond
+    parts.headers = require("fairway.response_headers").set
+    parts.cookie_domain = require("fairway.response_headers").cookie_domain
+    parts.cookie_path = require("fairway.response_headers").cookie_path
+    parts.location = require("fairway.response_headers").location
+    parts.balance = require("fairway.ewma").observe
     require "fairway.balancer"
     require "fairway.certificate"
 end

@@ -25,8 +25,14 @@ local function normalize(path)
     return clean
 end
 
+local function fill(text, groups)
+    return (text:gsub("%$(%d)", function(digit)
+        return groups[tonumber(digit)] or ""
+    end))
+end
+
 -- Sets the URI of this request; `path` is its decoded path.
-return function(path, pattern, target)
+return function(path, pattern, target, policy)
     local groups, err = re_match(path, pattern, "ijo")
     if not groups then
         if err then
@@ -35,11 +41,15 @@ return function(path, pattern, target)
         end
         return
     end
-    local new = target:gsub("%$(%d)", function(digit)
-        return groups[tonumber(digit)] or ""
-    end)
+    local new = fill(target, groups)
     if new:byte(1) ~= 47 or new:find("/.", 1, true) or new:find("//", 1, true) then
         new = normalize(new)
+    end
+    if policy and policy.forwarded_prefix then
+        ngx.req.set_header("X-Forwarded-Prefix", (fill(policy.forwarded_prefix, groups):gsub("%c", "")))
+    end
+    if policy and policy.log_rewrites then
+        ngx.log(ngx.NOTICE, "rewritten path: \"", new, "\", was: \"", path, "\"")
     end
     -- The path may hold any byte; nginx escapes it when it writes the request line.
     set_uri(new, false, true)

@@ -5,10 +5,18 @@
 -- key in $fairway_backend for balancer.lua. Routes of the default shape go on in the entry location, others in the named
 -- location of their shape.
 
+local access = require "fairway.access"
+local answer = require "fairway.answer"
 local canary = require "fairway.canary"
+local cors = require "fairway.cors"
+local external_auth = require "fairway.external_auth"
 local find = require "fairway.find"
+local handshake = require "fairway.handshake"
+local limit = require "fairway.limit"
+local prepare = require "fairway.prepare"
 local rewrite = require "fairway.rewrite"
 local store = require "fairway.store"
+local template = require "fairway.template"
 
 local backend_of, host_of, refresh = store.backend, store.host, store.refresh
 local exec, exit, redirect = ngx.exec, ngx.exit, ngx.redirect
@@ -21,6 +29,7 @@ local M = {
     log = true,       -- whether there is an access log
     log_details = false, -- whether the access log wants $namespace and its kin
     health_path = "",
+    self = {},        -- ports and address of this nginx
 }
 
 -- The Ingress' details, for access log formats that ask for them.
@@ -30,12 +39,16 @@ local function note_details(route)
     var.location_path = route.i[5]
 end
 
-local function to_https(route)
+local function to_https(route, policy)
     local uri = var.request_uri
     if not route.k and uri:byte(-1) == 47 then
         uri = uri:sub(1, -2)
     end
-    return redirect("https://" .. var.host .. uri, store.settings.redirect_code)
+    local port = ""
+    if policy and policy.port_in_redirects then
+        port = ":" .. M.self.https
+    end
+    return answer.redirect(policy, "https://" .. var.host .. port .. uri, store.settings.redirect_code)
 end
 
 local function to_slash()
@@ -72,10 +85,10 @@ end
 
 -- nginx compares Content-Length with the limit of the entry location only; the route's own is compared here. A body of
 -- unknown length has to be counted while it is read, so it goes to the shape's own location. Tells whether it must.
-local function check_body(limit)
+local function check_body(most)
     local length = tonumber(var.content_length)
     if length then
-        if limit > 0 and length > limit then
+        if most > 0 and length > most then
             return exit(413)
         end
         return false
@@ -87,27 +100,77 @@ local function check_body(limit)
     return method ~= "GET" and method ~= "HEAD" and var.server_protocol == "HTTP/2.0"
 end
 
-local function choose_backend(route)
+-- Gives the request to the Service that stands in while the backend has no endpoint, or answers 503.
+local function without_endpoints(route, policy)
+    local key = policy and policy.fallback
+    local backend = key and backend_of(key)
+    if not (backend and backend.e[1]) then
+        return answer.status(policy, 503)
+    end
+    prepare.tell_error(route, 503)
+    var.fairway_backend = key
+    return exec("@default")
+end
+
+local function choose_backend(route, policy)
     local key = route.b
     local backend = backend_of(key)
     if not (backend and backend.e[1]) then
         var.proxy_upstream_name = route.u
-        return exit(503)
+        return without_endpoints(route, policy)
     end
     if M.log then
         var.proxy_upstream_name = route.u
     end
+    local options = route.o
     if route.c then
-        local canary_key, canary_backend = canary(route.c)
-        if canary_key then
-            key = canary_key
+        local chosen, canary_backend = canary(route.c, policy and policy.balance, key)
+        if chosen then
+            key, options = chosen.b, chosen.o
             var.proxy_alternative_upstream_name = canary_backend.n
         end
     end
-    if route.o then
-        key = key .. " " .. route.o
+    if options then
+        key = key .. " " .. options
     end
     var.fairway_backend = key
+end
+
+-- What comes before the choice of a backend. Anything but nil means that the request was answered.
+local function before_backend(route, policy)
+    if policy.unlogged then
+        var.fairway_unlogged = "1"
+    end
+    if policy.cors then
+        cors.preflight(policy)
+    end
+    local elsewhere = policy.redirect
+    if elsewhere then
+        var.proxy_upstream_name = route.u or "upstream-default-backend"
+        local location = elsewhere.url
+        if location:byte(1) == 47 and not policy.relative_redirects then
+            location = var.scheme .. "://" .. (var.http_host or var.host) .. location
+        end
+        return answer.redirect(policy, location, elsewhere.code)
+    end
+end
+
+-- The controls between the choice of a backend and proxying: each answers the request itself when it does not let it pass.
+local function control(route, policy)
+    if policy.limit then
+        limit.check(policy)
+    end
+    if policy.rate then
+        var.limit_rate = policy.rate
+        var.fairway_rate_after = policy.rate_after or 0
+    end
+    if policy.access or policy.login or policy.auth then
+        local passed = access.check(policy)
+        if policy.auth then
+            external_auth.prepare(policy, passed)
+        end
+    end
+    prepare.request(route, policy)
 end
 
 -- A route without a backend of its own leads to the default backend, after its own checks.
@@ -115,27 +178,40 @@ local function serve(host, route, uri)
     if M.log_details then
         note_details(route)
     end
+    local policy = route.policy
     if route.z then
         var.proxy_upstream_name = route.u or "upstream-default-backend"
-        return exit(503)
+        return answer.status(policy, 503)
+    end
+    if policy then
+        before_backend(route, policy)
     end
     if route.q and var.scheme == "http" then
         var.proxy_upstream_name = route.u or "upstream-default-backend"
-        return to_https(route)
+        return to_https(route, policy)
     end
     if not route.b then
+        if policy then
+            control(route, policy)
+        end
         return unmatched(host)
     end
-    choose_backend(route)
+    choose_backend(route, policy)
     local shape = route.s
     if route.m ~= M.entry_limit and check_body(route.m) then
         shape = shape or "default"
     end
+    if policy then
+        control(route, policy)
+    end
     if route.w then
-        rewrite(uri, route.w, route.t)
+        rewrite(uri, route.w, route.t, policy)
     end
     if route.v then
-        var.fairway_host = route.v
+        var.fairway_host = template.expand_header(route.v)
+    end
+    if route.sa and var.scheme == "https" then
+        shape = route.sa
     end
     if shape then
         if not M.shapes[shape] then
@@ -146,11 +222,35 @@ local function serve(host, route, uri)
     end
 end
 
+-- What is said of a host as a whole. Anything but nil means that the request was answered.
+local function check_host(host)
+    if host.redirect then
+        local uri = var.request_uri
+        if uri:byte(-1) == 47 then
+            uri = uri:sub(1, -2)
+        end
+        local port = var.scheme == "https" and 443 or var.server_port
+        return redirect(var.scheme .. "://" .. host.redirect .. ":" .. port .. uri, store.settings.redirect_code)
+    end
+    if host.closed then
+        return exit(403)
+    end
+    if host.tls and host.tls.ca or store.settings.client_certificates then
+        handshake.check(host)
+    end
+    if host.app_root and var.uri == "/" then
+        return redirect(var.scheme .. "://" .. (var.http_host or var.host) .. host.app_root, 302)
+    end
+end
+
 function M.handle()
     refresh()
     local host = host_of(var.host)
     if not host then
         return unmatched(host)
+    end
+    if host.special or store.settings.client_certificates then
+        check_host(host)
     end
     local uri = var.uri
     if host.name == "_" then

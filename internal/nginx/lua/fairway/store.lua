@@ -7,6 +7,7 @@
 -- request of every worker.
 
 local cjson = require "cjson.safe"
+local registry = require "fairway.registry"
 
 local zone = ngx.shared.fairway
 local get = zone.get
@@ -74,6 +75,7 @@ local function forget(key)
         server_names, server_names_count = {}, 0
     elseif kind == 103 then -- g
         M.settings = nil
+        names, names_count = {}, 0 -- patterns may be others
     end
 end
 
@@ -95,6 +97,7 @@ local function catch_up(generation)
     if not M.settings then
         local text = get(zone, "g:settings")
         M.settings = text and decode(text) or empty
+        registry.default_balance(M.settings.balance)
     end
 end
 
@@ -116,7 +119,8 @@ local function keep_host(name, host)
     return host
 end
 
-local function load_host(name)
+local load_host
+function load_host(name)
     local host = hosts[name]
     if host then
         return host
@@ -128,9 +132,21 @@ local function load_host(name)
         if not host then
             return false
         end
+        if host.alias_of then
+            return load_host(host.alias_of)
+        end
         host.name = name
+        registry.adopt(host, hosts, hosts_old)
     end
     return keep_host(name, host)
+end
+
+local function by_pattern(name)
+    for _, entry in ipairs(M.settings and M.settings.patterns or empty) do
+        if ngx.re.find(name, entry[1], "ijo") then
+            return load_host(entry[2])
+        end
+    end
 end
 
 local function resolve(name)
@@ -139,7 +155,7 @@ local function resolve(name)
         local rest = name:match("^[%w_-]+(%..+)$")
         host = rest and load_host("*" .. rest)
     end
-    host = host or load_host("_") or false
+    host = host or by_pattern(name) or load_host("_") or false
     -- Anybody can ask for any name, so the table is bounded.
     if names_count >= names_limit then
         names, names_count = {}, 0
@@ -187,6 +203,10 @@ end
 function M.backend(key)
     return backends[key] or load_backend(key)
 end
+
+-- See registry.lua.
+M.policy = registry.policy
+M.balance = registry.balance
 
 -- Gives the IDs of the certificates for a TLS server name, itself or by its wildcard, or nil.
 function M.certificate_ids(name)

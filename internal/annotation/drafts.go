@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+type (
+	loginDraft    struct{}
+	externalDraft struct{}
+	clientDraft   struct{}
+	upstreamDraft struct{}
+	sessionDraft  struct{}
+	limitDraft    struct{}
+	corsDraft     struct{}
+	redirectDraft struct{}
+	errorsDraft   struct{}
+	mirrorDraft   struct{}
+	wafDraft      struct{}
+	tracingDraft  struct{}
+	fastcgiDraft  struct{}
+)

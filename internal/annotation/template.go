@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// variables are the nginx variables that a tenant may name, beside those of the families below. What is Fairway's own, what
+// names files, and what only makes sense inside the proxy is left out.
+var variables = []string{
+	"ancient_browser", "args", "binary_remote_addr", "body_bytes_sent", "bytes_sent", "connection", "connection_requests", "content_length", "content_type",
+	"date_gmt", "date_local", "host", "hostname", "http2", "https", "ingress_name", "is_args", "location_path", "msec", "namespace", "pid", "pipe",
+	"proxy_add_x_forwarded_for", "proxy_host", "proxy_port", "proxy_upstream_name", "query_string", "remote_addr", "remote_port", "remote_user", "req_id", "request", "request_id",
+	"request_length", "request_method", "request_time", "request_uri", "scheme", "server_addr", "server_name", "server_port", "server_protocol",
+	"service_name", "service_port", "ssl_cipher", "ssl_client_escaped_cert", "ssl_client_fingerprint", "ssl_client_i_dn", "ssl_client_s_dn",
+	"ssl_client_serial", "ssl_client_verify", "ssl_curves", "ssl_protocol", "ssl_server_name", "ssl_session_id", "ssl_session_reused", "status", "time_iso8601", "time_local", "uri",
+}
+
+// families are beginnings of names that nginx makes of a request.
+var families = []string{"arg_", "cookie_", "http_"}
+
+// parseTemplate reads text with nginx variables, $name or ${name}, and writes them all as ${name}.
+func parseTemplate(text string) (model.Template, error) {
+	const most = 2048
+	if len(text) > most {
+		return "", fmt.Errorf("is longer than %d bytes", most)
+	}
+	var out strings.Builder
+	for text != "" {
+		before, after, found := strings.Cut(text, "$")
+		if strings.ContainsFunc(before, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return "", errors.New("contains control characters")
+		}
+		if strings.Contains(before, "${") {
+			return "", errors.New("is no text with variables")
+		}
+		out.WriteString(before)
+		if !found {
+			break
+		}
+		name, rest, err := cutVariable(after)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString("${" + name + "}")
+		text = rest
+	}
+	return model.Template(out.String()), nil
+}
+
+// cutVariable takes the name of a variable, what stands after "$", from the beginning of text.
+func cutVariable(text string) (name, rest string, err error) {
+	inner, braced := strings.CutPrefix(text, "{")
+	end := 0
+	for end < len(inner) && (isLetterOrDigit(inner[end]) || inner[end] == '_') {
+		end++
+	}
+	name, rest = strings.ToLower(inner[:end]), inner[end:]
+	if braced {
+		var closed bool
+		if rest, closed = strings.CutPrefix(rest, "}"); !closed {
+			return "", "", errors.New("has a ${ without }")
+		}
+	}
+	if !isVariable(name) {
+		return "", "", fmt.Errorf("names the variable %q, which there is none of here", "$"+name)
+	}
+	return name, rest, nil
+}
+
+func isVariable(name string) bool {
+	for _, family := range families {
+		if len(name) > len(family) && strings.HasPrefix(name, family) {
+			return true
+		}
+	}
+	return slices.Contains(variables, name)
+}
+
+// parseTemplateOf is parseTemplate for text whose characters, beside letters, digits and variables, are among others. Blanks are dropped.
+func parseTemplateOf(others string) func(text string) (model.Template, error) {
+	return func(text string) (model.Template, error) {
+		text = strings.ReplaceAll(text, " ", "")
+		if !only(text, isLetterOrDigit, others+"${}_") {
+			return "", fmt.Errorf("has other characters than letters, digits, variables and %s", others)
+		}
+		return parseTemplate(text)
+	}
+}
+
+// urlCharacters are those that the predecessor takes in URLs, beside letters and digits.
+const urlCharacters = "-._~/:,?&=%+@#"
+
+// parseURL reads an absolute http or https URL. Its host is a name or an address, with an optional port, or the variable $host or $http_host, which stands for this proxy itself; the path and
+// the query may have variables.
+func parseURL(text string) (model.URL, error) {
+	var u model.URL
+	template, err := parseTemplateOf(urlCharacters)(text)
+	if err != nil {
+		return u, err
+	}
+	scheme, rest, found := strings.Cut(string(template), "://")
+	switch {
+	case !found || scheme != "http" && scheme != "https":
+		return u, errors.New("is no URL that begins with http:// or https://")
+	case strings.Contains(rest, "#"):
+		return u, errors.New("has a fragment")
+	}
+	u.HTTPS = scheme == "https"
+	end := strings.IndexAny(rest, "/?")
+	host, path := rest, "/"
+	if end >= 0 {
+		host, path = rest[:end], rest[end:]
+		if path[0] == '?' {
+			path = "/" + path
+		}
+	}
+	if i := strings.Index(host, "${request_uri}"); i > 0 && end < 0 { // "http://mirror.example$request_uri": the variable begins with "/"
+		host, path = host[:i], host[i:]
+	} else if i > 0 {
+		return u, errors.New("has $request_uri within the host")
+	}
+	u.Host, u.Path = model.Template(host), model.Template(path)
+	if host == "${host}" || host == "${http_host}" {
+		return u, nil
+	}
+	u.Backend, err = parseURLHost(host, u.HTTPS)
+	return u, err
+}
+
+// parseURLHost reads "name:port" of a URL as a backend without namespace.
+func parseURLHost(host string, https bool) (model.BackendID, error) {
+	if strings.Contains(host, "$") {
+		return model.BackendID{}, errors.New("has a variable in the host other than $host alone")
+	}
+	name, port := host, "80"
+	if https {
+		port = "443"
+	}
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		name, port = host[:i], host[i+1:]
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return model.BackendID{}, errors.New("has no valid port")
+	}
+	if a, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil && a.Zone() == "" {
+		return model.BackendID{Service: a.String(), Port: port}, nil
+	}
+	if !isHostName(name) {
+		return model.BackendID{}, errors.New("has no valid host")
+	}
+	return model.BackendID{Service: strings.ToLower(name), Port: port}, nil
+}
+
+// parseReference reads "name" or "namespace/name" of an object; home is the namespace of a bare name.
+func parseReference(kind, home, text string) (model.Ref, error) {
+	namespace, name, found := strings.Cut(strings.TrimSpace(text), "/")
+	if !found {
+		namespace, name = home, namespace
+	}
+	if !isObjectName(namespace) || !isObjectName(name) {
+		return model.Ref{}, fmt.Errorf("is no name of a %s, such as %s/name", kind, home)
+	}
+	return model.Ref{Kind: kind, Namespace: namespace, Name: name}, nil
+}
+
+// isObjectName tells whether an object may have the name (RFC 1123 subdomain).
+func isObjectName(name string) bool { return isHostName(name) && name == strings.ToLower(name) }

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ingress
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// chooseNames gives each host its aliases: those of the first claim that asks for any, without names that a host or an earlier
+// host's alias has.
+func (r *run) chooseNames() {
+	var taken map[string]*hostMemory
+	for _, h := range r.hosts {
+		deciding := h.next.namer()
+		if deciding == nil {
+			continue
+		}
+		if taken == nil {
+			taken = map[string]*hostMemory{}
+			for _, other := range r.hosts {
+				if len(other.next.mains) > 0 {
+					taken[other.name] = other
+				}
+			}
+		}
+		asked := deciding.effect.Host
+		h.next.patterns = asked.Patterns
+		for _, name := range asked.Aliases {
+			switch owner := taken[name]; {
+			case owner == nil:
+				taken[name] = h
+				h.next.aliases = append(h.next.aliases, name)
+			case owner != h:
+				r.problems = append(r.problems, model.Problem{
+					Object: deciding.ref, Field: "metadata.annotations[" + deciding.prefix + "/server-alias]", Reason: model.ReasonShadowed,
+					Message: "the alias " + name + " of the host " + h.name + " belongs to the host " + owner.name + "; it has no effect here",
+				})
+			}
+		}
+		slices.Sort(h.next.aliases)
+	}
+}
+
+// namer gives the first claim with further names for the host, or nil.
+func (in *hostInputs) namer() *hostClaim {
+	for _, main := range in.mains {
+		if e := main.effect.Host; len(e.Aliases)+len(e.Patterns) > 0 && main.name != model.CatchAll {
+			return main
+		}
+	}
+	return nil
+}
+
+// settleHost gives a host what its claims ask for as a whole: each thing to the first that asks for it.
+func (h *hostBuild) settleHost(host *model.Host) {
+	var tls model.HostTLS
+	decided := false
+	for _, main := range h.in.mains {
+		e := main.effect.Host
+		if h.name != model.CatchAll {
+			host.AppRoot = cmp.Or(host.AppRoot, e.AppRoot)
+		}
+		if host.Snippet == "" {
+			host.Snippet = e.Snippet
+		}
+		if asks := e.Closed != "" || e.TLS != nil && e.TLS.ClientCA != ""; asks && !decided {
+			decided = true
+			host.Closed = e.Closed
+			if e.TLS != nil {
+				ciphers, prefer := tls.Ciphers, tls.PreferServer
+				tls = *e.TLS
+				tls.Ciphers, tls.PreferServer = ciphers, prefer
+			}
+		}
+		if e.TLS != nil {
+			tls.Ciphers = cmp.Or(tls.Ciphers, e.TLS.Ciphers)
+			tls.PreferServer = cmp.Or(tls.PreferServer, e.TLS.PreferServer)
+		}
+	}
+	if tls != (model.HostTLS{}) {
+		host.TLS = &tls
+	}
+}
+
+// addOtherNames puts the counterpart of a host into the model, and the certificates of its other names.
+func (r *run) addOtherNames(h *hostMemory) {
+	m := r.result.Model
+	names := h.in.aliases
+	if name := r.counterpartOf(h); name == "" {
+		h.counterpart = nil
+	} else {
+		if h.counterpart == nil || h.counterpart.Name != name {
+			h.counterpart = &model.Host{Name: name, RedirectTo: h.name}
+		}
+		m.Hosts = append(m.Hosts, h.counterpart)
+		r.unsorted = true
+		names = append(slices.Clone(names), name)
+	}
+	for _, name := range names {
+		var ids []model.CertificateID
+		for _, c := range h.tls.certificates {
+			if c.covers(name) {
+				ids = append(ids, c.ID)
+			}
+		}
+		if len(ids) > 0 {
+			m.ServerNames = append(m.ServerNames, model.ServerName{Name: name, Certificates: ids})
+			r.unsorted = true
+		}
+	}
+}
+
+// counterpartOf gives the name that redirects to a host because a claim asks for it, unless that name is a host or an alias itself.
+func (r *run) counterpartOf(h *hostMemory) string {
+	if h.name == model.CatchAll || h.name[0] == '*' || h.result.host == nil {
+		return ""
+	}
+	if !slices.ContainsFunc(h.in.mains, func(c *hostClaim) bool { return c.effect.Host.WWW }) {
+		return ""
+	}
+	name, found := strings.CutPrefix(h.name, "www.")
+	if !found {
+		name = "www." + h.name
+	}
+	if other := r.memory.hosts[name]; other != nil && other.seen == r.memory.now && len(other.in.mains) > 0 {
+		return ""
+	}
+	for _, other := range r.hosts {
+		if slices.Contains(other.in.aliases, name) {
+			return ""
+		}
+	}
+	return name
+}
+
+// sortOtherNames restores the order of hosts and server names.
+func (r *run) sortOtherNames() {
+	if !r.unsorted {
+		return
+	}
+	m := r.result.Model
+	slices.SortFunc(m.Hosts, func(a, b *model.Host) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(m.ServerNames, func(a, b model.ServerName) int { return strings.Compare(a.Name, b.Name) })
+	m.ServerNames = slices.CompactFunc(m.ServerNames, func(a, b model.ServerName) bool { return a.Name == b.Name })
+}

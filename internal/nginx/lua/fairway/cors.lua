@@ -1,0 +1,7 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+local M = {}
+function M.preflight() end
+function M.respond() end
+return M

@@ -1,0 +1,30 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Sets the variables that a shape's location uses, and the headers that tell a backend about the request.
+
+local var = ngx.var
+
+local M = {}
+
+-- Tells a backend that stands in for another what went wrong.
+function M.tell_error(route, status)
+    local set = ngx.req.set_header
+    set("X-Code", tostring(status))
+    set("X-Format", var.http_accept or "")
+    set("X-Original-URI", var.request_uri)
+    set("X-Namespace", route.i[1])
+    set("X-Ingress-Name", route.i[2])
+    set("X-Service-Name", route.i[3])
+    set("X-Service-Port", route.i[4])
+end
+
+-- Runs before the request goes to its location.
+function M.request(_, policy)
+    var.fairway_policy = policy.id
+    if policy.connection then
+        var.fairway_connection = policy.connection
+    end
+end
+
+return M

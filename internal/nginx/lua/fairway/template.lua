@@ -1,0 +1,32 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Fills in templates: text in which ${name} stands for an nginx variable. Package annotation has checked the names.
+
+local gsub, byte, format = string.gsub, string.byte, string.format
+local var = ngx.var
+
+local M = {}
+
+-- Gives the text with the values as they are; a variable without a value is empty.
+function M.expand(template)
+    return (gsub(template, "%${([%w_]+)}", function(name)
+        return var[name] or ""
+    end))
+end
+
+local function escape(character)
+    return format("%%%02X", byte(character))
+end
+
+-- Gives the text for the target of a request line: what would end it is escaped.
+function M.expand_uri(template)
+    return (gsub(M.expand(template), "[%c \127-\255]", escape))
+end
+
+-- Gives the text for a header: without line breaks.
+function M.expand_header(template)
+    return (gsub(M.expand(template), "%c", ""))
+end
+
+return M

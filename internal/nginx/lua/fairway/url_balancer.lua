@@ -1,0 +1,7 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+local M = { self = {} }
+function M.question() end
+function M.copy() end
+return M
