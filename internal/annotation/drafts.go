@@ -5,7 +5,6 @@ package annotation
 
 type (
 	loginDraft    struct{}
-	externalDraft struct{}
 	clientDraft   struct{}
 	upstreamDraft struct{}
 	sessionDraft  struct{}

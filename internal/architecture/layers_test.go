@@ -61,8 +61,13 @@ var layers = []layer{
 	},
 	{
 		name: "tables", folders: []string{"internal/annotation", "internal/settings"},
-		may: []string{"internal/model"}, outside: none, pure: true,
+		may: []string{"internal/model", "internal/value"}, outside: none, pure: true,
 		why: "a key turns text into a value and its effect on the model; it sees no Kubernetes object",
+	},
+	{
+		name: "values", folders: []string{"internal/value"},
+		may: []string{"internal/model"}, outside: none, pure: true,
+		why: "text turns into values of the model; which key takes which is said by the tables",
 	},
 	{
 		name: "waist", folders: []string{"internal/model"},

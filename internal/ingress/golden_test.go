@@ -102,7 +102,10 @@ func readCase(t *testing.T, archive *txtar.Archive) (Options, *source.Snapshot) 
 		if err := yaml.UnmarshalStrict(data, &object.Data); err != nil {
 			t.Fatalf("settings.yaml: %v", err)
 		}
-		snapshot.ConfigMaps = map[source.Key]*corev1.ConfigMap{options.ConfigMap: object}
+		if snapshot.ConfigMaps == nil {
+			snapshot.ConfigMaps = map[source.Key]*corev1.ConfigMap{}
+		}
+		snapshot.ConfigMaps[options.ConfigMap] = object
 	}
 	return options, snapshot
 }

@@ -216,7 +216,7 @@ func (h *hostBuild) noteFurther(l *location) {
 	p := &l.route.Policy
 	note(p.Fallback, "default-backend", "the global default backend answers instead")
 	if p.ExternalAuth != nil {
-		note(p.ExternalAuth.URL.Backend, "auth-url", "requests are answered with 503")
+		note(p.ExternalAuth.URL.Backend, "auth-url", "requests are answered with 500")
 	}
 	if p.Mirror != nil {
 		note(p.Mirror.URL.Backend, "mirror-target", "no copies are sent")

@@ -31,7 +31,7 @@ type Key struct {
 type Spec struct {
 	// Min bounds numbers.
 	Min int
-	// Default is in force without the key; it parses, and gives what model.DefaultSettings says.
+	// Default is in force without the key; it parses, and gives what model.DefaultSettings says. "none" stands for nothing, which an empty value gives too.
 	Default string
 	// Example is a value that parses.
 	Example string
@@ -41,7 +41,7 @@ type Spec struct {
 	Reload bool
 	// NotYet marks a key of the predecessor that Fairway does not implement.
 	NotYet bool
-	// Closes says that every route is closed when a NotYet key is set to other than a Harmless value, as it is a control.
+	// Closes says that every route is closed when the value does not parse, or a NotYet key is set to other than a Harmless value, as it is a control.
 	Closes   bool
 	Harmless []string
 }
@@ -50,7 +50,11 @@ type Spec struct {
 type draft struct {
 	model.Settings
 	hsts hsts
+	auth model.ExternalAuth
 }
+
+// none is the Default of keys without one.
+const none = "none"
 
 type hsts struct {
 	on, subdomains, preload bool

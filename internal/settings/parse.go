@@ -23,6 +23,7 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 		}
 	}
 	d.HSTS = d.hsts.header()
+	d.finishAuth()
 	return d.Settings, problems
 }
 
@@ -44,7 +45,14 @@ func (d *draft) apply(name, value string) (reason, message string) {
 	case key.NotYet:
 		return model.ReasonUnsupported, "this setting is not supported yet; it has no effect"
 	}
+	if value == "" && key.Default == none {
+		return "", ""
+	}
 	if err := key.apply(d, value); err != nil {
+		if key.Closes {
+			d.Closed = cmp.Or(d.Closed, "setting "+name+" "+err.Error())
+			return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; every route answers 503 until it is repaired", value, err)
+		}
 		return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; the default is in force: %s", value, err, key.Default)
 	}
 	return "", ""

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Fairway Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package annotation
+package value
 
 import (
 	"errors"
@@ -15,21 +15,23 @@ import (
 )
 
 // variables are the nginx variables that a tenant may name, beside those of the families below. What is Fairway's own, what
-// names files, and what only makes sense inside the proxy is left out.
+// names files, and what only makes sense inside the proxy is left out. Five are not nginx' own but the predecessor's: best_http_host,
+// escaped_request_uri, pass_access_scheme, pass_port and pass_server_port.
 var variables = []string{
 	"ancient_browser", "args", "binary_remote_addr", "body_bytes_sent", "bytes_sent", "connection", "connection_requests", "content_length", "content_type",
-	"date_gmt", "date_local", "host", "hostname", "http2", "https", "ingress_name", "is_args", "location_path", "msec", "namespace", "pid", "pipe",
+	"best_http_host", "date_gmt", "date_local", "escaped_request_uri", "host", "hostname", "http2", "https", "is_args", "msec", "pass_access_scheme", "pass_port",
+	"pass_server_port", "pid", "pipe",
 	"proxy_add_x_forwarded_for", "proxy_host", "proxy_port", "proxy_upstream_name", "query_string", "remote_addr", "remote_port", "remote_user", "req_id", "request", "request_id",
 	"request_length", "request_method", "request_time", "request_uri", "scheme", "server_addr", "server_name", "server_port", "server_protocol",
-	"service_name", "service_port", "ssl_cipher", "ssl_client_escaped_cert", "ssl_client_fingerprint", "ssl_client_i_dn", "ssl_client_s_dn",
+	"ssl_cipher", "ssl_client_escaped_cert", "ssl_client_fingerprint", "ssl_client_i_dn", "ssl_client_s_dn",
 	"ssl_client_serial", "ssl_client_verify", "ssl_curves", "ssl_protocol", "ssl_server_name", "ssl_session_id", "ssl_session_reused", "status", "time_iso8601", "time_local", "uri",
 }
 
 // families are beginnings of names that nginx makes of a request.
 var families = []string{"arg_", "cookie_", "http_"}
 
-// parseTemplate reads text with nginx variables, $name or ${name}, and writes them all as ${name}.
-func parseTemplate(text string) (model.Template, error) {
+// Template reads text with nginx variables, $name or ${name}, and writes them all as ${name}.
+func Template(text string) (model.Template, error) {
 	const most = 2048
 	if len(text) > most {
 		return "", fmt.Errorf("is longer than %d bytes", most)
@@ -86,25 +88,25 @@ func isVariable(name string) bool {
 	return slices.Contains(variables, name)
 }
 
-// parseTemplateOf is parseTemplate for text whose characters, beside letters, digits and variables, are among others. Blanks are dropped.
-func parseTemplateOf(others string) func(text string) (model.Template, error) {
+// TemplateOf is Template for text whose characters, beside letters, digits and variables, are among others. Blanks are dropped.
+func TemplateOf(others string) func(text string) (model.Template, error) {
 	return func(text string) (model.Template, error) {
 		text = strings.ReplaceAll(text, " ", "")
 		if !only(text, isLetterOrDigit, others+"${}_") {
 			return "", fmt.Errorf("has other characters than letters, digits, variables and %s", others)
 		}
-		return parseTemplate(text)
+		return Template(text)
 	}
 }
 
 // urlCharacters are those that the predecessor takes in URLs, beside letters and digits.
 const urlCharacters = "-._~/:,?&=%+@#"
 
-// parseURL reads an absolute http or https URL. Its host is a name or an address, with an optional port, or the variable $host or $http_host, which stands for this proxy itself; the path and
+// URL reads an absolute http or https URL. Its host is a name or an address, with an optional port, or the variable $host or $http_host, which stands for this proxy itself; the path and
 // the query may have variables.
-func parseURL(text string) (model.URL, error) {
+func URL(text string) (model.URL, error) {
 	var u model.URL
-	template, err := parseTemplateOf(urlCharacters)(text)
+	template, err := TemplateOf(urlCharacters)(text)
 	if err != nil {
 		return u, err
 	}
@@ -133,12 +135,12 @@ func parseURL(text string) (model.URL, error) {
 	if host == "${host}" || host == "${http_host}" {
 		return u, nil
 	}
-	u.Backend, err = parseURLHost(host, u.HTTPS)
+	u.Backend, err = urlHost(host, u.HTTPS)
 	return u, err
 }
 
-// parseURLHost reads "name:port" of a URL as a backend without namespace.
-func parseURLHost(host string, https bool) (model.BackendID, error) {
+// urlHost reads "name:port" of a URL as a backend without namespace.
+func urlHost(host string, https bool) (model.BackendID, error) {
 	if strings.Contains(host, "$") {
 		return model.BackendID{}, errors.New("has a variable in the host other than $host alone")
 	}
@@ -161,8 +163,8 @@ func parseURLHost(host string, https bool) (model.BackendID, error) {
 	return model.BackendID{Service: strings.ToLower(name), Port: port}, nil
 }
 
-// parseReference reads "name" or "namespace/name" of an object; home is the namespace of a bare name.
-func parseReference(kind, home, text string) (model.Ref, error) {
+// Reference reads "name" or "namespace/name" of an object; home is the namespace of a bare name.
+func Reference(kind, home, text string) (model.Ref, error) {
 	namespace, name, found := strings.Cut(strings.TrimSpace(text), "/")
 	if !found {
 		namespace, name = home, namespace
