@@ -73,9 +73,18 @@ func readCluster(t testing.TB, text []byte) *source.Snapshot {
 			o := &discoveryv1.EndpointSlice{}
 			key := source.Key{Namespace: read(o).Namespace, Name: o.Labels[discoveryv1.LabelServiceName]}
 			s.EndpointSlices[key] = append(s.EndpointSlices[key], o)
+		case "ConfigMap":
+			o := &corev1.ConfigMap{}
+			s.ConfigMaps[read(o)] = o
 		case "Secret":
 			o := &corev1.Secret{}
 			s.Secrets[read(o)] = o
+			for key, text := range o.StringData { // as an API server does
+				if o.Data == nil {
+					o.Data = map[string][]byte{}
+				}
+				o.Data[key] = []byte(text)
+			}
 			addCertificate(t, o)
 		case "Namespace":
 			o := &corev1.Namespace{}
