@@ -243,7 +243,7 @@ func (c Config) variables() []string {
 		"fairway_policy", "fairway_limit_key", "fairway_rate_after", "fairway_client_certificate", "fairway_tls_name", "fairway_tls_certificate", "fairway_tls_key",
 		"fairway_script", "fairway_transaction",
 		"fairway_auth_method", "fairway_auth_name", "fairway_auth_host", "fairway_auth_original", "fairway_auth_scheme", "fairway_auth_redirect",
-		"fairway_auth_target", "fairway_auth_backend", "fairway_auth_state", "fairway_auth_answer",
+		"fairway_auth_target", "fairway_auth_backend", "fairway_auth_state", "fairway_auth_key", "fairway_auth_answer",
 		"fairway_mirror_name", "fairway_mirror_host", "fairway_mirror_target", "fairway_mirror_backend",
 	}
 	for _, n := range c.Shapes.params() {

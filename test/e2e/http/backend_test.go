@@ -38,7 +38,7 @@ type seen struct {
 	Client  string      `json:"client"`
 }
 
-// serveEcho answers with what it saw; the query can ask for a status, a delay, a header, a size.
+// serveEcho answers with what it saw; the query can ask for a status, a delay, headers, reflected headers, a size.
 func serveEcho(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if websocket.IsWebSocketUpgrade(r) {
@@ -54,8 +54,12 @@ func serveEcho(name string) http.HandlerFunc {
 		if d, err := time.ParseDuration(q.Get("delay")); err == nil {
 			time.Sleep(d)
 		}
-		if key, value, found := strings.Cut(q.Get("header"), ":"); found {
-			w.Header().Set(key, value)
+		for _, header := range q["header"] {
+			key, value, _ := strings.Cut(header, ":")
+			w.Header().Add(key, value)
+		}
+		for _, name := range q["reflect"] { // what it saw of a header comes back as another
+			w.Header().Set("Saw-"+name, strings.Join(r.Header.Values(name), ", "))
 		}
 		if size, err := strconv.Atoi(q.Get("size")); err == nil {
 			writeZeros(w, size)

@@ -164,7 +164,7 @@ func (s *step) run(t *testing.T) {
 				continue
 			}
 			if e.verb == "log" {
-				r.log = awaitLog(logged, e.text == "none")
+				r.log = awaitLog(logged, e.text)
 			}
 			if problem := e.check(r); problem != "" {
 				t.Errorf("line %d: %s %s: %s\nanswer: %d %v\n%.600s", e.line, s.request.method, s.request.url, problem, r.status, r.header, r.body)
@@ -181,19 +181,20 @@ func (s *step) run(t *testing.T) {
 	}
 }
 
-// awaitLog gives what nginx has logged after an offset. A line is written just after the response; for one that must not come the wait
-// is short, as nginx writes within the same turn of its event loop.
-func awaitLog(offset int, none bool) string {
-	if none {
+// awaitLog gives what nginx has logged after an offset. A line is written just after the response, and one of an earlier request may come
+// in between; for one that must not come the wait is short, as nginx writes within the same turn of its event loop.
+func awaitLog(offset int, want string) string {
+	if want == "none" {
 		time.Sleep(20 * time.Millisecond)
 		return shared.access.String()[offset:]
 	}
+	text := ""
 	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if text := shared.access.String()[offset:]; strings.HasSuffix(text, "\n") {
-			return text
+		if text = shared.access.String()[offset:]; strings.HasSuffix(text, "\n") && strings.Contains(text, want) {
+			break
 		}
 	}
-	return ""
+	return text
 }
 
 // checkCounts compares which backends answered how often with "web", "web=10", "web~50".

@@ -134,7 +134,7 @@ func (s *stage) build(t testing.TB, cluster, settings string) *model.Model {
 	}
 	base := map[string]string{"worker-processes": "2", "worker-shutdown-timeout": "5s"}
 	if settings != "" {
-		if err := yaml.Unmarshal([]byte(settings), &base); err != nil {
+		if err := yaml.Unmarshal([]byte(s.expand(settings)), &base); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,13 @@ local M = {}
 -- Answers with a status, or by the backend that replaces responses of that status.
 function M.status(policy, status)
     if policy then
+        if status == 401 and policy.auth then
+            local url = require("fairway.external_auth").login_url(policy)
+            if url then
+                ngx.header["WWW-Authenticate"] = nil
+                return M.redirect(policy, url, 302)
+            end
+        end
         local errors = policy.errors
         if errors and errors.codes[tostring(status)] then
             ngx.var.fairway_policy = policy.id

@@ -57,19 +57,25 @@ local function to_slash()
         .. (arguments and "?" .. arguments or ""), 301)
 end
 
+-- Gives the request to the default backend, if there is one that lives.
+local function default_backend()
+    local key = store.settings.default
+    local backend = key and backend_of(key)
+    var.proxy_upstream_name = "upstream-default-backend"
+    if backend and backend.e[1] then
+        var.fairway_backend = key
+        return true
+    end
+end
+
 -- What no route takes: health checks and the default backend, or the built-in page.
 local function unmatched(host)
     if host and host.name == "_" then
         var.fairway_unlogged = store.settings.log_default and "" or "1"
     end
-    local key = store.settings.default
-    local backend = key and backend_of(key)
-    if not (backend and backend.e[1]) then
-        var.proxy_upstream_name = "upstream-default-backend"
+    if not default_backend() then
         return exit(404)
     end
-    var.proxy_upstream_name = "upstream-default-backend"
-    var.fairway_backend = key
 end
 
 local function built_in(uri)
@@ -190,13 +196,14 @@ local function serve(host, route, uri)
         var.proxy_upstream_name = route.u or "upstream-default-backend"
         return to_https(route, policy)
     end
-    if not route.b then
+    if route.b then
+        choose_backend(route, policy)
+    elseif not default_backend() then
         if policy then
             control(route, policy)
         end
         return unmatched(host)
     end
-    choose_backend(route, policy)
     local shape = route.s
     if route.m ~= M.entry_limit and check_body(route.m) then
         shape = shape or "default"

@@ -8,10 +8,20 @@ local var = ngx.var
 
 local M = {}
 
+-- The predecessor's own variables.
+local special = {
+    best_http_host = function() return var.http_host end,
+    escaped_request_uri = function() return ngx.escape_uri(var.request_uri) end,
+    pass_access_scheme = function() return var.scheme end,
+    pass_port = function() return var.server_port end,
+    pass_server_port = function() return var.server_port end,
+}
+
 -- Gives the text with the values as they are; a variable without a value is empty.
 function M.expand(template)
     return (gsub(template, "%${([%w_]+)}", function(name)
-        return var[name] or ""
+        local compute = special[name]
+        return compute and compute() or var[name] or ""
     end))
 end
 
