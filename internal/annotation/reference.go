@@ -34,7 +34,11 @@ answered with 503. An empty value is an absent annotation, but for controls that
 `
 
 func writeKey(w io.Writer, key Key) {
-	fmt.Fprintf(w, "### %s\n\n%s\n\n", key.Name, key.Doc)
+	fmt.Fprintf(w, "### %s\n\n%s", key.Name, key.Doc)
+	if key.Alias != "" {
+		fmt.Fprintf(w, " The name `%s` is looked at when this one is absent or empty.", key.Alias)
+	}
+	fmt.Fprint(w, "\n\n")
 	fmt.Fprintf(w, "| value | default | setting | example | effect on | risk | source |\n|---|---|---|---|---|---|---|\n")
 	setting := "–"
 	if key.Setting != "" {

@@ -7,7 +7,7 @@ import "slices"
 
 // Groups lists all keys, group by group in the order of the reference.
 func Groups() []Group {
-	return slices.Concat([]Group{rewrite, redirect, backend, proxy, canary, externalAuth}, notYet)
+	return slices.Concat([]Group{rewrite, redirect, backend, proxy, canary, acl, externalAuth}, notYet)
 }
 
 // groups is Groups, made once.

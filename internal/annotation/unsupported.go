@@ -6,10 +6,6 @@ package annotation
 // notYet are the predecessor's keys without an implementation. Controls among them close the routes of their Ingress; all others
 // are reported and have no effect. A key that gets its implementation moves to the file of its group.
 var notYet = []Group{
-	{Name: "acl", Doc: "Lets in or keeps out client addresses. Not supported yet.", Keys: []Key{
-		aliased(closed("allowlist-source-range", Route, Medium), "whitelist-source-range"),
-		closed("denylist-source-range", Route, Medium),
-	}},
 	{Name: "auth", Doc: "Basic, digest and external authentication. Not supported yet.", Keys: []Key{
 		closed("auth-realm", Route, Medium),
 		closed("auth-secret", Route, Medium),

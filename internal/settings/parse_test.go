@@ -83,8 +83,8 @@ func TestUnknown(t *testing.T) {
 
 // TestControlsClose checks that a control of the admin is not dropped.
 func TestControlsClose(t *testing.T) {
-	for _, key := range []string{"global-auth-url", "block-cidrs"} {
-		s, problems := Parse(owner, map[string]string{key: "10.0.0.0/8"})
+	for _, key := range []string{"global-auth-url", "block-cidrs", "whitelist-source-range", "denylist-source-range"} {
+		s, problems := Parse(owner, map[string]string{key: "10.0.0.0/8/"})
 		if s.Closed == "" || len(problems) != 1 || problems[0].Reason == "" {
 			t.Errorf("%s: %q, %v", key, s.Closed, problems)
 		}

@@ -30,7 +30,6 @@ var notYet = Group{
 		ignored("custom-http-errors"),
 		ignored("debug-connections"),
 		ignored("default-type", "text/html"),
-		closed("denylist-source-range"),
 		ignored("disable-http-access-log", "false"),
 		ignored("disable-ipv6", "false"),
 		ignored("disable-ipv6-dns"),
@@ -104,7 +103,6 @@ var notYet = Group{
 		ignored("modsecurity-snippet"),
 		ignored("nginx-status-ipv4-whitelist", "127.0.0.1"),
 		ignored("nginx-status-ipv6-whitelist", "::1"),
-		ignored("no-auth-locations", "/.well-known/acme-challenge"),
 		ignored("opentelemetry-config", "/etc/ingress-controller/telemetry/opentelemetry.toml"),
 		ignored("opentelemetry-operation-name"),
 		ignored("opentelemetry-trust-incoming-span", "true"),
@@ -180,7 +178,6 @@ var notYet = Group{
 		ignored("use-proxy-protocol", "false"),
 		ignored("variables-hash-bucket-size", "256"),
 		ignored("variables-hash-max-size", "2048"),
-		closed("whitelist-source-range"),
 		ignored("worker-cpu-affinity"),
 	},
 }

@@ -5,30 +5,76 @@
 
 local answer = require "fairway.answer"
 local cidr = require "fairway.cidr"
+local login = require "fairway.login"
 
 local var = ngx.var
 
 local M = {}
 
--- Tells whether a client's address may pass.
+-- Says what the address lists make of the client: true lets it in, false keeps it out, nil is no opinion. Not to be denied is no
+-- reason to let anybody in, so without a list of who is allowed the answer is false or nil.
 local function by_address(access)
-    if not access.denied then
-        access.denied = cidr.set(access.deny or {})
-        access.allowed = cidr.set(access.allow or {})
+    if not access.sets then
+        access.sets = { deny = access.deny and cidr.set(access.deny), allow = access.allow and cidr.set(access.allow) }
     end
-    local address = var.binary_remote_addr
-    if access.deny and cidr.contains(access.denied, address) then
+    local sets, address = access.sets, var.binary_remote_addr
+    if sets.deny and cidr.contains(sets.deny, address) then
         return false
     end
-    return not access.allow or cidr.contains(access.allowed, address)
+    if sets.allow then
+        return cidr.contains(sets.allow, address)
+    end
 end
 
--- Answers what may not pass. Otherwise gives true when nothing else has to be asked: `any` control is enough and one has let the request
--- pass.
-function M.check(policy)
-    if policy.access and not by_address(policy.access) then
+local function satisfy_all(policy, allowed)
+    if allowed == false then
         return answer.status(policy, 403)
     end
+    if policy.login and not login.verify(policy.login) then
+        return login.refuse(policy)
+    end
+    return false
+end
+
+-- A login counts more than an address in the answer to who has neither, as only the login can be repaired by the client.
+local function satisfy_any(policy, allowed)
+    if allowed or policy.login and login.verify(policy.login) then
+        return true
+    end
+    if policy.auth then
+        return false
+    end
+    if policy.login then
+        return login.refuse(policy)
+    end
+    if allowed == false then
+        return answer.status(policy, 403)
+    end
+    return false
+end
+
+-- Answers what may not pass, and returns only for what may. The result is for external auth, if the policy has it:
+--
+--   true   nobody else has to be asked: `any` control is enough, and one has let the request pass
+--   false  the other server decides. With `any` that may be about a request that the controls here have turned down: its no is final.
+--
+-- The credentials of a login are taken from the request, as they are not the backend's business. Where another server is asked, it
+-- gets to see them before, so then external_auth.lua takes them.
+function M.check(policy)
+    local allowed
+    if policy.access then
+        allowed = by_address(policy.access)
+    end
+    local passed
+    if policy.any then
+        passed = satisfy_any(policy, allowed)
+    else
+        passed = satisfy_all(policy, allowed)
+    end
+    if policy.login and not policy.auth then
+        login.take()
+    end
+    return passed
 end
 
 return M

@@ -10,6 +10,8 @@ local byte, char, sub = string.byte, string.char, string.sub
 
 local M = {}
 
+local mapped = ("\0"):rep(10) .. "\255\255" -- what IPv4 addresses written as IPv6 begin with
+
 -- Gives the first `length` bits of a binary address, the rest cut off or zero.
 local function mask(address, length)
     local whole, rest = rshift(length, 3), band(length, 7)
@@ -49,7 +51,7 @@ local function parse_ipv6(text)
     return table.concat(head) .. ("\0\0"):rep(8 - #head - #tail) .. table.concat(tail)
 end
 
--- Gives the set of a list of networks in CIDR form, as Go's netip prints them.
+-- Gives the set of a list of networks in CIDR form, as Go's netip prints them. IPv4 written as IPv6 does not occur among them.
 function M.set(networks)
     local set = {}
     for i = 1, #networks do
@@ -70,8 +72,12 @@ function M.set(networks)
     return set
 end
 
--- Tells whether a binary address, 4 or 16 bytes as in $binary_remote_addr, is in the set.
+-- Tells whether a binary address, 4 or 16 bytes as in $binary_remote_addr, is in the set. One written as IPv6 that is IPv4 counts as
+-- IPv4, as it does for nginx.
 function M.contains(set, address)
+    if #address == 16 and sub(address, 1, 12) == mapped then
+        address = sub(address, 13)
+    end
     local family = set[#address]
     if not family then
         return false
