@@ -29,6 +29,7 @@ runtime  libnginx-mod-http-geoip2               $modules/ngx_http_geoip2_module.
 runtime  libnginx-mod-http-brotli-filter        $modules/ngx_http_brotli_filter_module.so
 runtime  libnginx-mod-http-brotli-static?       $modules/ngx_http_brotli_static_module.so
 runtime  libnginx-mod-http-modsecurity          $modules/ngx_http_modsecurity_module.so
+runtime  modsecurity-crs?                       /etc/modsecurity/crs/crs-setup.conf
 runtime  lua-cjson                              /usr/lib/*-linux-gnu/lua/5.1/cjson.so
 runtime  lua-resty-core                         /usr/share/lua/5.1/resty/core.lua
 runtime  lua-resty-lrucache                     /usr/share/lua/5.1/resty/lrucache.lua

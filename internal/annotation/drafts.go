@@ -13,7 +13,6 @@ type (
 	redirectDraft struct{}
 	errorsDraft   struct{}
 	mirrorDraft   struct{}
-	wafDraft      struct{}
 	tracingDraft  struct{}
 	fastcgiDraft  struct{}
 )

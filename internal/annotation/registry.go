@@ -7,7 +7,17 @@ import "slices"
 
 // Groups lists all keys, group by group in the order of the reference.
 func Groups() []Group {
-	return slices.Concat([]Group{rewrite, redirect, backend, proxy, canary, acl, externalAuth}, notYet)
+	return slices.Concat([]Group{
+		rewrite,
+		redirect,
+		backend,
+		proxy,
+		canary,
+		acl,
+		externalAuth,
+		waf,
+		snippets,
+	}, notYet)
 }
 
 // groups is Groups, made once.

@@ -21,13 +21,6 @@ var notYet = []Group{
 		closed("auth-tls-verify-client", Host, Medium, "off"),
 		closed("auth-tls-verify-depth", Host, Low),
 	}},
-	{Name: "snippet", Doc: "Raw nginx configuration. Not supported yet.", Keys: []Key{
-		closed("auth-snippet", Route, Critical),
-		closed("configuration-snippet", Route, Critical),
-		closed("modsecurity-snippet", Route, Critical),
-		closed("server-snippet", Host, Critical),
-		closed("stream-snippet", Ingress, Critical),
-	}},
 	{Name: "affinity", Doc: "Keeps a client on one endpoint. Not supported yet.", Keys: []Key{
 		ignored("affinity", Service, Low),
 		ignored("affinity-canary-behavior", Service, Low),
@@ -120,11 +113,6 @@ var notYet = []Group{
 		ignored("ssl-ciphers", Host, Low),
 		ignored("ssl-passthrough", Host, Low, "false"),
 		ignored("ssl-prefer-server-ciphers", Host, Low),
-	}},
-	{Name: "waf", Doc: "ModSecurity. Not supported yet.", Keys: []Key{
-		closed("enable-modsecurity", Route, Low, "false"),
-		closed("enable-owasp-core-rules", Route, Low, "false"),
-		closed("modsecurity-transaction-id", Route, High),
 	}},
 	{Name: "observability", Doc: "Logs and traces. Not supported yet.", Keys: []Key{
 		ignored("enable-access-log", Route, Low, "true"),

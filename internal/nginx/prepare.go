@@ -69,12 +69,20 @@ func (d *Driver) prepare() (conf.Place, string, error) {
 		HTTPPort: d.options.HTTPPort, HTTPSPort: d.options.HTTPSPort,
 		HTTP2OnPort: older(version, 1, 25, 1), HealthPath: "/healthz", OpenFiles: openFiles(),
 	}
-	place.ModSecurity, place.CoreRules = findRules(modules)
+	place.ModSecurity, place.CoreRules = findRules(modules, dir)
 	if d.options.HealthPath != "" {
 		place.HealthPath = d.options.HealthPath
 	}
 	if strings.Contains(place.Address, ":") {
 		place.Address = "[" + place.Address + "]"
+	}
+	if place.CoreRules == filepath.Join(dir, coreRulesFile) {
+		if err := os.MkdirAll(dir, 0o711); err != nil {
+			return none, "", fmt.Errorf("make runtime directory: %w", err)
+		}
+		if err := writeFile(place.CoreRules, []byte(debianCoreRules)); err != nil {
+			return none, "", err
+		}
 	}
 	uid, gid := os.Getuid(), os.Getgid()
 	if uid == 0 {
@@ -137,8 +145,14 @@ func findModules(dir string) (string, error) {
 	return "", fmt.Errorf("find nginx modules: no %s in %s; install libnginx-mod-http-lua", wanted, strings.Join(candidates, ", "))
 }
 
+// debianCoreRules includes what Debian's package of the OWASP core rules installs; its own file is for Apache.
+const (
+	coreRulesFile   = "core-rules.conf"
+	debianCoreRules = "Include /etc/modsecurity/crs/crs-setup.conf\nInclude /usr/share/modsecurity-crs/rules/*.conf\n"
+)
+
 // findRules gives the files of ModSecurity's recommended configuration and of the OWASP core rules, "" for what is not installed.
-func findRules(modules string) (recommended, core string) {
+func findRules(modules, dir string) (recommended, core string) {
 	if _, err := os.Stat(filepath.Join(modules, "ngx_http_modsecurity_module.so")); err != nil {
 		return "", ""
 	}
@@ -147,10 +161,11 @@ func findRules(modules string) (recommended, core string) {
 			recommended = path
 		}
 	}
-	for _, path := range []string{"/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf", "/usr/share/modsecurity-crs/owasp-crs.load"} {
-		if _, err := os.Stat(path); err == nil && core == "" {
-			core = path
-		}
+	if _, err := os.Stat("/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"); err == nil {
+		return recommended, "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
+	}
+	if rules, _ := filepath.Glob("/usr/share/modsecurity-crs/rules/*.conf"); len(rules) > 0 {
+		core = filepath.Join(dir, coreRulesFile)
 	}
 	return recommended, core
 }

@@ -49,8 +49,9 @@ type Spec struct {
 // draft is the settings in the making, with what several keys say together.
 type draft struct {
 	model.Settings
-	hsts hsts
-	auth model.ExternalAuth
+	hsts           hsts
+	auth           model.ExternalAuth
+	waf, coreRules bool
 }
 
 // none is the Default of keys without one.

@@ -24,6 +24,7 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 	}
 	d.HSTS = d.hsts.header()
 	d.finishAuth()
+	d.finishWAF()
 	return d.Settings, problems
 }
 

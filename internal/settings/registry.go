@@ -5,7 +5,19 @@ package settings
 
 // Groups lists all keys, group by group in the order of the reference.
 func Groups() []Group {
-	return []Group{redirect, proxy, tls, worker, log, client, access, auth, admission, notYet}
+	return []Group{
+		redirect,
+		proxy,
+		tls,
+		worker,
+		log,
+		client,
+		access,
+		auth,
+		admission,
+		waf,
+		notYet,
+	}
 }
 
 // index finds a key by its name.

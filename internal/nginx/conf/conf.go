@@ -46,6 +46,11 @@ type Place struct {
 	ModSecurity, CoreRules string
 }
 
+// lacks tells whether what a shape asks of ModSecurity is not installed.
+func (p Place) lacks(s Shape) bool {
+	return p.ModSecurity == "" || s.WAF == 2 && p.CoreRules == ""
+}
+
 // OwnAddress is where nginx reaches its own listeners.
 func (p Place) OwnAddress() string {
 	if p.Address == "" {
@@ -145,6 +150,7 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"pools":       Shapes.tlsPools,
 	"constant":    func(t model.Template) bool { return !strings.Contains(string(t), "$") },
 	"hostNames":   func(s Server) string { return strings.Join(s.Names, " ") },
+	"lacks":       Place.lacks,
 	"waf":         func(s Shapes) bool { return s.any(func(s Shape) bool { return s.WAF > 0 }) },
 }).Parse(text))
 

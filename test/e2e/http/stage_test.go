@@ -6,6 +6,7 @@ package http
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,7 +37,8 @@ type stage struct {
 	access, errors      lines
 	stop                context.CancelFunc
 	stopped             chan error
-	reloads             int // since the stage began
+	reloads             int               // since the stage began
+	refused             map[string]string // snippets that nginx did not take
 }
 
 // lines collects what nginx logs.
@@ -87,7 +89,7 @@ func newStage() (*stage, error) {
 	if err := os.Chmod(dir, 0o711); err != nil { // nginx' workers pass through
 		return nil, err
 	}
-	s := &stage{dir: dir, stopped: make(chan error, 1)}
+	s := &stage{dir: dir, refused: map[string]string{}, stopped: make(chan error, 1)}
 	if s.backends, err = startBackends(); err != nil {
 		return nil, err
 	}
@@ -155,21 +157,42 @@ func (s *stage) build(t testing.TB, cluster, settings string) *model.Model {
 	for _, fault := range snapshot.Faults {
 		t.Fatalf("manifests, line %d: %s\n%s", fault.Line, fault.Message, all)
 	}
-	snapshot = snapshot.WithAddresses(map[string][]netip.Addr{"external.example": {s.backends["web"].Addr()}})
+	snapshot = snapshot.WithRefused(s.refused).WithAddresses(map[string][]netip.Addr{"external.example": {s.backends["web"].Addr()}})
 	return ingress.NewBuilder(options).Build(snapshot).Model
 }
 
 // apply brings manifests into force.
 func (s *stage) apply(t testing.TB, cluster, settings string) model.Change {
 	t.Helper()
-	return s.applyModel(t, s.build(t, cluster, settings))
+	for {
+		change, err := s.try(s.build(t, cluster, settings))
+		var refusal *model.RefusedError
+		if !errors.As(err, &refusal) {
+			return s.applied(t, change, err)
+		}
+		for snippet, reason := range refusal.Snippets { // as the controller does
+			if _, known := s.refused[string(snippet)]; known {
+				t.Fatalf("the model still has a refused snippet: %s", snippet)
+			}
+			s.refused[string(snippet)] = reason
+		}
+	}
 }
 
 func (s *stage) applyModel(t testing.TB, m *model.Model) model.Change {
 	t.Helper()
+	change, err := s.try(m)
+	return s.applied(t, change, err)
+}
+
+func (s *stage) try(m *model.Model) (model.Change, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	change, err := s.driver.Apply(ctx, m)
+	return s.driver.Apply(ctx, m)
+}
+
+func (s *stage) applied(t testing.TB, change model.Change, err error) model.Change {
+	t.Helper()
 	if err != nil {
 		t.Fatalf("apply: %v\n%s", err, s.errors.String())
 	}

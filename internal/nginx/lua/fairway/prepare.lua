@@ -3,6 +3,8 @@
 
 -- Sets the variables that a shape's location uses, and the headers that tell a backend about the request.
 
+local template = require "fairway.template"
+
 local var = ngx.var
 
 local M = {}
@@ -22,6 +24,9 @@ end
 -- Runs before the request goes to its location.
 function M.request(_, policy)
     var.fairway_policy = policy.id
+    if policy.transaction then
+        var.fairway_transaction = template.expand_header(policy.transaction)
+    end
     if policy.connection then
         var.fairway_connection = policy.connection
     end
