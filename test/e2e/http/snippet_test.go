@@ -40,8 +40,8 @@ func TestSnippetsReloadOnce(t *testing.T) {
 	one := rule("one", "one.example", "/", "web", snippet)
 	shared.apply(t, one, snippetSettings)
 	for name, cluster := range map[string]string{
-		"a neighbour":     one + "---" + rule("plain", "plain.example", "/", "blue", ""),
-		"the same text":   one + "---" + rule("two", "two.example", "/", "blue", snippet),
+		"a neighbour":     one + rule("plain", "plain.example", "/", "blue", ""),
+		"the same text":   one + rule("two", "two.example", "/", "blue", snippet),
 		"another backend": rule("one", "one.example", "/", "green", snippet),
 	} {
 		if change := shared.apply(t, cluster, snippetSettings); change.Reload {
