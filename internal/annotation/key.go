@@ -46,6 +46,8 @@ type Spec struct {
 	Doc string
 	// Source is where the effect comes from: a directive, an RFC, a part of Fairway.
 	Source string
+	// Own marks a key that the predecessor does not have.
+	Own bool
 	// Alias is another name, looked at when the first is absent or empty.
 	Alias string
 	// NotYet marks a key of the predecessor that Fairway does not implement.

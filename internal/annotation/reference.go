@@ -6,12 +6,14 @@ package annotation
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// WriteReference writes docs/annotations.md.
-func WriteReference(w io.Writer) {
+// WriteReference writes docs/annotations.md. Cases gives the test case of each key through real nginx, by its path in the repository.
+func WriteReference(w io.Writer, cases map[string]string) {
 	fmt.Fprint(w, referenceHead)
+	writeTable(w, cases)
 	for _, group := range Groups() {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", group.Name, group.Doc)
 		if group.Keys[0].NotYet {
@@ -19,7 +21,7 @@ func WriteReference(w io.Writer) {
 			continue
 		}
 		for _, key := range group.Keys {
-			writeKey(w, key)
+			writeKey(w, key, cases[key.Name])
 		}
 	}
 }
@@ -29,23 +31,90 @@ const referenceHead = `<!-- Made by internal/annotation. DO NOT EDIT: change the
 # Annotations
 
 The keys stand behind the prefix ` + "`" + DefaultPrefix + "/`" + `, or what --annotations-prefix says. A value that does not parse becomes a
-Problem of its Ingress, shown as an Event, and leaves the default in force, unless the text says that it closes the route: then every request is
-answered with 503. An empty value is an absent annotation, but for controls that are not supported yet. On a canary only the canary's keys count.
+Problem of its Ingress and leaves the default in force, unless the table says that it closes the route: then every request is
+answered with 503 until it is repaired. An empty value is an absent annotation, unless the text says otherwise. On a canary only the canary's keys count, and those of which the
+text says so. A key that nobody knows is a Problem with the nearest name that somebody does.
+
+Dynamic keys act by data: the next request obeys them, and nginx reads no configuration. A key with a shape costs one such reload when a
+cluster uses its value for the first time.
+
+Annotations with a risk above the setting [annotations-risk-level](settings.md#annotations-risk-level) close the routes of their Ingress, as do values with a word of
+[annotation-value-word-blocklist](settings.md#annotation-value-word-blocklist).
+
 `
 
-func writeKey(w io.Writer, key Key) {
-	fmt.Fprintf(w, "### %s\n\n%s", key.Name, key.Doc)
-	if key.Alias != "" {
-		fmt.Fprintf(w, " The name `%s` is looked at when this one is absent or empty.", key.Alias)
+// writeTable lists the predecessor's keys by name.
+func writeTable(w io.Writer, cases map[string]string) {
+	var keys []Key
+	supported := 0
+	for _, group := range Groups() {
+		for _, key := range group.Keys {
+			if group.Name != "removed" && !key.Own {
+				keys = append(keys, key)
+				if !key.NotYet {
+					supported++
+				}
+			}
+		}
 	}
-	fmt.Fprint(w, "\n\n")
-	fmt.Fprintf(w, "| value | default | setting | example | effect on | risk | source |\n|---|---|---|---|---|---|---|\n")
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	fmt.Fprintf(w, "%d of the %d annotations of ingress-nginx v1.15.1 act here:\n\n", supported, len(keys))
+	fmt.Fprint(w, "| annotation | acts by | a bad value | case | difference |\n|---|---|---|---|---|\n")
+	for _, key := range keys {
+		if key.NotYet {
+			fmt.Fprintf(w, "| `%s` | – | %s | – | not supported yet |\n", key.Name, key.badValue())
+			continue
+		}
+		acts := "data"
+		if key.Shape != "" {
+			acts = "shape: " + key.Shape
+		}
+		path := cases[key.Name]
+		fmt.Fprintf(w, "| [%s](#%s) | %s | %s | [%s](../%s) | %s |\n", key.Name, key.Name, acts, key.badValue(), shortCase(path), path, key.Differs)
+	}
+}
+
+// badValue says in a word what a bad value comes to.
+func (k Key) badValue() string {
+	if k.Closes {
+		return "closes the route"
+	}
+	return "default"
+}
+
+// shortCase gives "group/case" of the path of a case.
+func shortCase(path string) string {
+	path = strings.TrimSuffix(path, ".txtar")
+	parts := strings.Split(path, "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+func writeKey(w io.Writer, key Key, path string) {
+	name := key.Name
+	if key.Alias != "" {
+		name += " (or " + key.Alias + ")"
+	}
+	fmt.Fprintf(w, "### %s\n\n%s\n\n", key.Name, key.Doc)
+	fmt.Fprintf(w, "| annotation | value | default | setting | bad value | effect on | risk | source |\n|---|---|---|---|---|---|---|---|\n")
 	setting := "–"
 	if key.Setting != "" {
 		setting = "[" + key.Setting + "](settings.md#" + key.Setting + ")"
 	}
-	fmt.Fprintf(w, "| %s | %s | %s | `%s` | %s | %s | %s |\n\n", key.Type, key.Default, setting, strings.ReplaceAll(key.Example, "|", "\\|"), key.Scope, key.Risk, key.Source)
+	fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s |\n\n", name, key.Type, cell(key.Default), setting, key.badValue(), key.Scope, key.Risk, key.Source)
+	fmt.Fprintf(w, "```yaml\n%s/%s: %q\n```\n\n", DefaultPrefix, key.Name, key.Example)
+	if key.Shape != "" {
+		fmt.Fprintf(w, "Shape: %s.\n\n", key.Shape)
+	}
+	if key.Differs != "" {
+		fmt.Fprintf(w, "Differs from ingress-nginx: %s\n\n", key.Differs)
+	}
+	if path != "" {
+		fmt.Fprintf(w, "Tested by [%s](../%s).\n\n", shortCase(path), path)
+	}
 }
+
+// cell makes text fit into a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 func writeNotYet(w io.Writer, group Group) {
 	fmt.Fprintf(w, "| key | without it | harmless values | risk |\n|---|---|---|---|\n")

@@ -98,9 +98,35 @@ func TestKnowsThePredecessor(t *testing.T) {
 	}
 }
 
+// requestCases finds the case through real nginx of each key: it is named for the key.
+func requestCases(t *testing.T) map[string]string {
+	const root = "../../"
+	files, err := filepath.Glob(root + "test/e2e/http/testdata/*/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	cases := map[string]string{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		key := index[name]
+		if key == nil || key.Name != name {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Count(text, []byte(DefaultPrefix+"/"+name)) < 2 {
+			t.Errorf("%s needs a good and a bad value of the key", file)
+		}
+		cases[name] = strings.TrimPrefix(file, root)
+	}
+	return cases
+}
+
 func TestReference(t *testing.T) {
 	var want bytes.Buffer
-	WriteReference(&want)
+	WriteReference(&want, requestCases(t))
 	if *update {
 		if err := os.WriteFile(reference, want.Bytes(), 0o644); err != nil {
 			t.Fatal(err)

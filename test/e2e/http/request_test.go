@@ -203,6 +203,10 @@ func (e expectation) check(r *response) string {
 		if !strings.Contains(r.body, e.text) {
 			return fmt.Sprintf("body lacks %q", e.text)
 		}
+	case "lacks":
+		if strings.Contains(r.body, e.text) || strings.Contains(fmt.Sprint(r.header), e.text) {
+			return fmt.Sprintf("the answer contains %q", e.text)
+		}
 	case "log":
 		if e.text == "none" {
 			return compare(r.log, "")

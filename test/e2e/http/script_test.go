@@ -35,6 +35,7 @@ import (
 //	< got Name: value                    a header that the backend saw; no value: it saw none
 //	< header Name: value                 a response header; no value: there is none
 //	< body TEXT                          the response body contains it
+//	< lacks TEXT                         neither headers nor body of the response contain it
 //	< log TEXT                           the access log line of the request contains it; "log none" demands that there is no line
 //	< continued true                     whether 100 Continue came before the answer
 //	< certificate 7                      serial number of the certificate that was shown
