@@ -80,9 +80,13 @@ func (f *Facts) describeRoute(h *model.Host, match *model.Match) Route {
 		route.Certificates = f.certificates(h.Name)
 	}
 	var e URL
-	switch {
+	switch redirect := r.Policy.Redirect; {
+	case h.Closed != "":
+		e.Outcome = "403: the host is closed: " + h.Closed
 	case r.Closed != "":
 		e.Outcome = "503: closed: " + r.Closed
+	case redirect != nil:
+		e.Outcome = fmt.Sprintf("%d to %s", redirect.Code, redirect.URL)
 	case match.Slash:
 		e.Outcome = "301 to the path and \"/\""
 	case r.Backend.IsZero():

@@ -77,7 +77,9 @@ func (f *Facts) ForURL(r Request) (*URL, error) {
 	if host.Name == model.CatchAll && f.builtIn(e) {
 		return e, nil
 	}
-	f.describe(e, match, u, r.Header)
+	if !f.describeHost(e, host) {
+		f.describe(e, host, match, u, r.Header)
+	}
 	e.Candidates = append(candidates(host, match, path), f.shadowed(host.Name, path)...)
 	e.Candidates = append(e.Candidates, f.otherHosts(host, name)...)
 	return e, nil
@@ -112,7 +114,7 @@ func parseURL(text string) (*url.URL, error) {
 }
 
 // describe says what the route does, in the order in which the data plane does it.
-func (f *Facts) describe(e *URL, match *model.Match, u *url.URL, header http.Header) {
+func (f *Facts) describe(e *URL, host *model.Host, match *model.Match, u *url.URL, header http.Header) {
 	if match == nil {
 		f.describeDefault(e)
 		e.Outcome = "no rule matches: " + e.Outcome
@@ -121,10 +123,15 @@ func (f *Facts) describe(e *URL, match *model.Match, u *url.URL, header http.Hea
 	r := match.Route
 	e.Match, e.Owner, e.Field = match.Kind.String()+" "+match.Path, r.Owner.String(), r.Field
 	e.Policy = policyOf(r.Policy, f.Model.Settings.Route)
+	if host.TLS != nil && u.Scheme == "https" {
+		e.Policy = append(e.Policy, Setting{Name: "TLS", Value: host.TLS.String(), Default: "none"})
+	}
 	e.Problems = f.problemsAbout(r)
-	switch {
+	switch redirect := r.Policy.Redirect; {
 	case r.Closed != "":
 		e.Status, e.Outcome = 503, "503: the route is closed: "+r.Closed
+	case redirect != nil:
+		e.Status, e.Outcome = redirect.Code, fmt.Sprintf("%d to %s", redirect.Code, redirect.URL)
 	case match.Slash:
 		e.Status, e.Outcome = 301, "301 to "+u.Scheme+"://"+u.Host+u.EscapedPath()+"/"+query(u)
 	case r.Policy.HTTPSRedirect && u.Scheme == "http":
@@ -135,6 +142,22 @@ func (f *Facts) describe(e *URL, match *model.Match, u *url.URL, header http.Hea
 	default:
 		f.describeBackend(e, r, header)
 	}
+}
+
+// describeHost says what is done with every request of the host, and tells whether that is all.
+func (f *Facts) describeHost(e *URL, host *model.Host) bool {
+	switch {
+	case host.RedirectTo != "":
+		e.Status = f.Model.Settings.HTTPSRedirectCode
+		e.Outcome = fmt.Sprintf("%d to the same path of %s, which has this name as its counterpart", e.Status, host.RedirectTo)
+	case host.Closed != "":
+		e.Status, e.Outcome = 403, "403: the host is closed: "+host.Closed
+	case host.AppRoot != "" && e.Path == "/":
+		e.Status, e.Outcome = 302, "302 to "+host.AppRoot+" of the same host"
+	default:
+		return false
+	}
+	return true
 }
 
 // problemsAbout gives the problems that have to do with a route: not those of other paths of its Ingress.
@@ -183,6 +206,11 @@ func (f *Facts) describeDefault(e *URL) {
 
 func (f *Facts) describeBackend(e *URL, r *model.Route, header http.Header) {
 	e.Backend = r.Backend.String()
+	if !f.alive(r.Backend) && f.alive(r.Policy.Fallback) {
+		e.Backend, e.Endpoints = r.Policy.Fallback.String(), f.endpoints(r.Policy.Fallback)
+		e.Outcome = "proxied to backend " + e.Backend + ", as " + r.Backend.String() + " has no endpoints"
+		return
+	}
 	if !f.alive(r.Backend) {
 		e.Status, e.Outcome = 503, "503: backend "+e.Backend+" has no endpoints"
 		return
