@@ -7,7 +7,6 @@ type (
 	loginDraft    struct{}
 	clientDraft   struct{}
 	upstreamDraft struct{}
-	sessionDraft  struct{}
 	limitDraft    struct{}
 	corsDraft     struct{}
 	redirectDraft struct{}

@@ -27,6 +27,8 @@ type Effect struct {
 	// Canary says that the Ingress shares the routes of others by CanaryRule, of which Owner and Backend are not set.
 	Canary     bool
 	CanaryRule model.Canary
+	// NoAffinity keeps a canary from taking part in the affinity of the routes that it joins.
+	NoAffinity bool
 	// CanaryClosed, when not empty, is why the canary must not take any request.
 	CanaryClosed string
 	// Closed, when not empty, is why every route of the Ingress is answered with 503.
@@ -40,6 +42,7 @@ type Effect struct {
 	client   clientDraft
 	upstream upstreamDraft
 	session  sessionDraft
+	balance  balanceDraft
 	limit    limitDraft
 	cors     corsDraft
 	redirect redirectDraft

@@ -135,7 +135,7 @@ type Option[T any] struct {
 	NotYet bool
 }
 
-// Enum is a key with a fixed set of values, compared without regard to case.
+// Enum is a key with a fixed set of values, compared without regard to case and surrounding blanks.
 func Enum[T any](name string, spec Spec, options []Option[T], set func(e *Effect, v T)) Key {
 	var words []string
 	for _, o := range options {
@@ -143,7 +143,7 @@ func Enum[T any](name string, spec Spec, options []Option[T], set func(e *Effect
 	}
 	return Parsed(name, "one of "+strings.Join(words, ", "), spec, func(text string) (T, error) {
 		for _, o := range options {
-			if !strings.EqualFold(o.Text, text) {
+			if !strings.EqualFold(o.Text, strings.TrimSpace(text)) {
 				continue
 			}
 			if o.NotYet {

@@ -11,6 +11,8 @@ func Groups() []Group {
 		rewrite,
 		redirect,
 		backend,
+		balance,
+		affinity,
 		proxy,
 		canary,
 		acl,

@@ -77,11 +77,21 @@ func buildBackend(id model.BackendID, in backendInputs, options *Options) backen
 	if port == nil {
 		return faulty(model.ReasonMissingPort, "the Service %s has no TCP port %s", service, id.Port)
 	}
-	if id.Virtual {
-		if r, ok := buildVirtual(id, in, port, options); ok {
-			return r
-		}
+	if !id.Virtual {
+		return buildEndpoints(service, in, port, options)
 	}
+	if r, ok := buildVirtual(id, in, port, options); ok {
+		return r
+	}
+	r := buildEndpoints(service, in, port, options)
+	if r.fault == (fault{}) {
+		r.fault = fault{model.ReasonInvalidBackend, fmt.Sprintf("the Service %s is headless and has no address for service-upstream; its endpoints are used", service)}
+	}
+	return r
+}
+
+// buildEndpoints gives what the EndpointSlices of a Service say.
+func buildEndpoints(service string, in backendInputs, port *corev1.ServicePort, options *Options) backendResult {
 	found := collect(in.slices, port)
 	if options.TopologyAware && options.Zone != "" && wantsTopology(in.service) {
 		found.ready = inZone(found.ready, options.Zone)

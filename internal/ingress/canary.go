@@ -15,7 +15,7 @@ func (h *hostBuild) shareCanaries() {
 			case l == nil || l.backend.IsZero():
 				h.problem(host.ref, c.field, model.ReasonUnmatchedCanary,
 					"no other Ingress has the host %s with the path %s of this path type; this path of the canary takes no request", h.name, c.path)
-			case l.backend == c.backend:
+			case l.backend.SamePort(c.backend):
 				h.problem(host.ref, c.field, model.ReasonUnmatchedCanary,
 					"the canary names the same Service and port as the route of %s; this path of the canary takes no request", l.name())
 			default:
@@ -25,8 +25,18 @@ func (h *hostBuild) shareCanaries() {
 	}
 }
 
-func newCanary(c *pathClaim) model.Canary {
-	canary := c.host.effect.CanaryRule
-	canary.Owner, canary.Backend, canary.Balance = c.host.ref, c.backend, c.host.effect.Policy.Balance
+// newCanary gives the canary of a route that balances as main says. It takes part in the route's affinity unless it declines.
+func newCanary(c *pathClaim, main *model.Balance) model.Canary {
+	effect := c.host.effect
+	canary := effect.CanaryRule
+	canary.Owner, canary.Backend, canary.Balance = c.host.ref, c.backend, effect.Policy.Balance
+	if main == nil || main.Affinity == nil || effect.NoAffinity {
+		return canary
+	}
+	own := model.Balance{Affinity: main.Affinity}
+	if b := effect.Policy.Balance; b != nil {
+		own.Algorithm, own.HashBy, own.Subset = b.Algorithm, b.HashBy, b.Subset
+	}
+	canary.Balance = &own
 	return canary
 }

@@ -297,6 +297,7 @@ func (c *claims) readPath(h *hostClaim, written *netv1.HTTPIngressPath, field st
 			}
 		}
 	}
+	p.checkCookiePath()
 	var why string
 	if p.backend, why = c.readBackend(&written.Backend); why != "" {
 		c.problem(field+".backend", model.ReasonInvalidBackend, "%s; the path is not served", why)

@@ -171,8 +171,9 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 	if l.rewrites() {
 		r.Policy.Rewrite = &model.Rewrite{Pattern: l.path, Target: effect.RewriteTarget}
 	}
+	r.Policy.Balance = withCookiePath(r.Policy.Balance, l.pathClaim)
 	for _, c := range l.canaries {
-		r.Canaries = append(r.Canaries, newCanary(c))
+		r.Canaries = append(r.Canaries, newCanary(c, r.Policy.Balance))
 	}
 	return r
 }

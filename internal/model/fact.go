@@ -200,7 +200,6 @@ func (a *Affinity) String() string {
 		say(true, "expires %d", *a.Expires)
 	}
 	say(a.ChangeOnFailure, "change on failure")
-	say(a.LegacyCanary, "legacy canary")
 	return strings.Join(words, " ")
 }
 

@@ -114,7 +114,7 @@ type Canary struct {
 	// Weight of WeightTotal requests are taken by chance.
 	Weight      int
 	WeightTotal int
-	// Balance is how the canary's requests are spread over its endpoints; nil as the settings say. Affinity in it is that of the route, unless
+	// Balance is how the canary's requests are spread over its endpoints; nil is round robin. Affinity in it is that of the route, unless
 	// the canary asks for none.
 	Balance *Balance
 }
@@ -133,6 +133,12 @@ type BackendID struct {
 
 // IsZero tells whether no backend is named.
 func (id BackendID) IsZero() bool { return id == BackendID{} }
+
+// SamePort tells whether both are of one port of a Service, whichever addresses they take.
+func (id BackendID) SamePort(other BackendID) bool {
+	id.Virtual, other.Virtual = false, false
+	return id == other
+}
 
 // String gives "namespace/service/port", with "/virtual" behind it where that is so; it is unique.
 func (id BackendID) String() string {

@@ -5,6 +5,7 @@ package model
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -38,7 +39,7 @@ type Policy struct {
 	// RelativeRedirects leaves a redirect to a path without scheme and host.
 	RelativeRedirects bool
 
-	Balance     *Balance
+	Balance     *Balance // nil is round robin
 	UpstreamTLS *UpstreamTLS
 	FastCGI     *FastCGI
 
@@ -167,7 +168,7 @@ type Replacement struct{ From, To string }
 // Balance says how a route's requests are spread over the endpoints of its backend.
 type Balance struct {
 	Algorithm Algorithm
-	// HashBy is what Hash hashes.
+	// HashBy is what Hash hashes; empty for other algorithms.
 	HashBy Template
 	// Subset is the size of the groups that Hash spreads over; 0 hashes to one endpoint.
 	Subset int
@@ -181,27 +182,33 @@ type Algorithm uint8
 // The algorithms.
 const (
 	RoundRobin Algorithm = iota
-	EWMA                 // the less loaded of two by chance
+	EWMA                 // the one of two by chance that answered sooner of late
 	Hash                 // consistent, by Balance.HashBy
 )
 
+// IsEWMA tells whether the endpoints are chosen by the time that they take to answer, so that it has to be measured. A nil Balance is round robin.
+func (b *Balance) IsEWMA() bool { return b != nil && b.Affinity == nil && b.Algorithm == EWMA }
+
+// IsEWMA tells whether the route or one of its canaries balances so.
+func (r *Route) IsEWMA() bool {
+	return r.Policy.Balance.IsEWMA() || slices.ContainsFunc(r.Canaries, func(c Canary) bool { return c.Balance.IsEWMA() })
+}
+
 // Affinity is a cookie that keeps a client on an endpoint.
 type Affinity struct {
-	// Persistent cookies name an endpoint; others a place on the ring of endpoints, which moves with their number.
+	// Persistent cookies name an endpoint. Others are hashed to one: when endpoints come or go, some clients move.
 	Persistent bool
-	Name       string
-	Path       string // empty for the path of the route
-	Domain     string
-	Secure     bool // also over plain HTTP
-	SameSite   string
+	Name       string // a token
+	Path       string // begins with "/"; without ";" and control characters
+	Domain     string // empty for none
+	Secure     bool   // also over plain HTTP
+	SameSite   string // "None", "Lax", "Strict" or empty
 	// SameSiteUnlessBroken leaves SameSite=None out for browsers that mishandle it.
 	SameSiteUnlessBroken bool
 	// MaxAge and Expires are seconds from now; nil leaves the attribute out.
 	MaxAge, Expires *int
 	// ChangeOnFailure takes another endpoint, and cookie, when the one of the cookie fails.
 	ChangeOnFailure bool
-	// LegacyCanary lets the canary rules decide about each request that has no cookie of the main backend.
-	LegacyCanary bool
 }
 
 // UpstreamTLS says how the backend's certificate is verified and which one is shown to it.

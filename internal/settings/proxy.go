@@ -3,11 +3,20 @@
 
 package settings
 
-import "time"
+import (
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
 
 var proxy = Group{
 	Name: "proxy", Doc: "Bounds on requests and on the wait for backends; annotations of the same names override them for their routes.",
 	Keys: []Key{
+		Enum("load-balance", Spec{
+			Default: none, Example: "ewma",
+			Doc: "How requests are spread over endpoints: round_robin, which is also the default, or ewma.",
+		}, []string{"round_robin", "ewma"}, []*model.Balance{nil, {Algorithm: model.EWMA}}, func(d *draft, v *model.Balance) { d.Route.Balance = v }),
+
 		Parsed("proxy-body-size", "size", Spec{
 			Default: "1m", Example: "8m",
 			Doc: "The largest request body; 0 means no limit. Units are k, m and g.",
@@ -27,6 +36,11 @@ var proxy = Group{
 			Default: "60", Example: "120",
 			Doc: "The longest pause between two writes to the endpoint.",
 		}, func(d *draft, v time.Duration) { d.Route.Timeouts.Send = v }),
+
+		Bool("service-upstream", Spec{
+			Default: "false", Example: "true",
+			Doc: "Sends requests to the address of the Service itself instead of its endpoints.",
+		}, func(d *draft, v bool) { d.VirtualServices = v }),
 
 		Int("upstream-keepalive-connections", Spec{
 			Default: "320", Example: "64", Reload: true,

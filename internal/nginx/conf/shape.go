@@ -91,10 +91,10 @@ type field[T any] struct {
 	value   *T
 }
 
-// DefaultShape is the shape of a route without annotations: it is served by the entry location itself.
+// DefaultShape is what the entry location itself serves: the shape of a route without annotations, unless the settings ask for more
+// than proxying.
 func DefaultShape(s model.Settings) Shape {
-	plain, _ := ShapesOf(&model.Host{}, &model.Route{Policy: s.Route}, &s)
-	return plain
+	return Shape{Protocol: s.Route.Protocol, BodyLimit: s.Route.BodyLimit}
 }
 
 // ShapesOf gives the shape that a route of a host needs for requests over plain HTTP, and that for requests over TLS; they only differ for a backend of
@@ -110,7 +110,7 @@ func ShapesOf(h *model.Host, r *model.Route, settings *model.Settings) (plain, s
 func shapeOf(h *model.Host, r *model.Route, settings *model.Settings, protocol model.Protocol) Shape {
 	p := &r.Policy
 	s := Shape{
-		Protocol: protocol, BodyLimit: p.BodyLimit, OwnHost: bit(p.Host != ""), Respond: bit(responds(p)),
+		Protocol: protocol, BodyLimit: p.BodyLimit, OwnHost: bit(p.Host != ""), Respond: bit(responds(r)),
 		Identity: bit(h.TLS != nil && h.TLS.ClientCA != ""), Auth: bit(p.ExternalAuth != nil),
 	}
 	if m := p.Mirror; m != nil {
@@ -173,9 +173,10 @@ func (s *Shape) setBuffers(p, base *model.Policy) {
 }
 
 // responds tells whether Lua has to look at the responses of a route.
-func responds(p *model.Policy) bool {
+func responds(r *model.Route) bool {
+	p := &r.Policy
 	return p.CORS != nil || p.ExternalAuth != nil || len(p.ResponseHeaders) > 0 || p.CookieDomain != nil || p.CookiePath != nil || p.Location != nil ||
-		p.Balance != nil && p.Balance.Algorithm == model.EWMA && p.Balance.Affinity == nil
+		r.IsEWMA()
 }
 
 // PartsOf gives the parts of the shape that a route needs.

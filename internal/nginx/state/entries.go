@@ -70,7 +70,7 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 		s["limit_key"] = m.Settings.LimitKey
 	}
 	if b := m.Settings.Route.Balance; b != nil {
-		s["balance"] = newBalance(b, &model.Route{})
+		s["balance"] = encodeBalance(b)
 	}
 	var patterns [][2]string
 	for _, h := range m.Hosts {

@@ -112,7 +112,7 @@ func (h *hostEntry) newRoute(host *model.Host, r *model.Route, settings *model.S
 	if secure != plain {
 		entry.SecureShape = secure.Name()
 	}
-	entry.Options = options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(r.Policy.Balance, r), settings)
+	entry.Options = options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(newBalance(r.Policy.Balance, settings)), settings)
 	if w := r.Policy.Rewrite; w != nil {
 		entry.Pattern, entry.Target = w.Pattern, w.Target
 	}
@@ -148,11 +148,12 @@ func options(t model.Timeouts, tries int, balance string, settings *model.Settin
 }
 
 func newCanary(c model.Canary, r *model.Route, settings *model.Settings) canaryEntry {
+	balance := newBalance(c.Balance, settings)
 	entry := canaryEntry{
 		Backend: backendKey(c.Backend),
 		Header:  c.Header, HeaderValue: c.HeaderValue, HeaderPattern: c.HeaderPattern, Cookie: c.Cookie,
-		Options: options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(c.Balance, r), settings),
-		Balance: newBalance(c.Balance, r),
+		Options: options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(balance), settings),
+		Balance: balance,
 	}
 	if c.WeightTotal > 0 {
 		entry.Share = float64(c.Weight) / float64(c.WeightTotal)

@@ -40,7 +40,8 @@ type policyEntry struct {
 	CookieDomain     *[2]string        `json:"cookie_domain,omitempty"`
 	CookiePath       *[2]string        `json:"cookie_path,omitempty"`
 	Location         *[2]string        `json:"location,omitempty"`
-	Balance          *balanceEntry     `json:"balance,omitempty"`
+	Balance          *balanceEntry     `json:"balance,omitempty"`     // absent as the settings say
+	EWMA             int               `json:"ewma,omitempty"`        // the route or a canary measures response times
 	Transaction      string            `json:"transaction,omitempty"` // template of ModSecurity's transaction ID
 	TLS              *upstreamTLSEntry `json:"upstream_tls,omitempty"`
 	FastCGI          *fastCGIEntry     `json:"fastcgi,omitempty"`
@@ -127,7 +128,6 @@ type affinityEntry struct {
 	MaxAge          *int   `json:"max_age,omitempty"`
 	Expires         *int   `json:"expires,omitempty"`
 	ChangeOnFailure int    `json:"change_on_failure,omitempty"`
-	LegacyCanary    int    `json:"legacy_canary,omitempty"`
 }
 
 type upstreamTLSEntry struct {
@@ -177,9 +177,7 @@ func newPolicy(r *model.Route, settings *model.Settings) *policyEntry {
 		u := newURL(p.Mirror.URL)
 		entry.Mirror = &u
 	}
-	if p.Balance != nil && (p.Balance != settings.Route.Balance || len(r.Canaries) > 0 || p.Balance.Affinity != nil) {
-		entry.Balance = newBalance(p.Balance, r)
-	}
+	entry.Balance, entry.EWMA = newBalance(p.Balance, settings), bit(r.IsEWMA())
 	if p.WAF != nil {
 		entry.Transaction = string(p.WAF.TransactionID)
 	}
@@ -287,33 +285,39 @@ func newErrors(e *model.Errors) *errorsEntry {
 	return entry
 }
 
-func newBalance(b *model.Balance, r *model.Route) *balanceEntry {
-	if b == nil {
+// newBalance gives what differs from how the settings balance, or nil.
+func newBalance(b *model.Balance, settings *model.Settings) *balanceEntry {
+	if reflect.DeepEqual(b, settings.Route.Balance) {
 		return nil
 	}
-	entry := &balanceEntry{
-		Algorithm: [...]string{"round_robin", "ewma", "hash"}[b.Algorithm], HashBy: string(b.HashBy), Subset: b.Subset,
-	}
-	if a := b.Affinity; a != nil {
-		path := a.Path
-		if path == "" {
-			path = r.Path
-		}
-		entry.Affinity = &affinityEntry{
-			bit(a.Persistent), a.Name, path, a.Domain, bit(a.Secure), a.SameSite, bit(a.SameSiteUnlessBroken), a.MaxAge, a.Expires,
-			bit(a.ChangeOnFailure), bit(a.LegacyCanary),
-		}
+	return encodeBalance(b)
+}
+
+func encodeBalance(b *model.Balance) *balanceEntry {
+	entry := &balanceEntry{Algorithm: "round_robin"}
+	if b != nil {
+		entry.Algorithm = [...]string{"round_robin", "ewma", "hash"}[b.Algorithm]
+		entry.HashBy, entry.Subset, entry.Affinity = string(b.HashBy), b.Subset, newAffinity(b.Affinity)
 	}
 	entry.ID = identify(entry)
 	return entry
 }
 
-// balanceID names the balancing of a route for the balancer; "" for that of the settings.
-func balanceID(b *model.Balance, r *model.Route) string {
-	if b == nil {
+func newAffinity(a *model.Affinity) *affinityEntry {
+	if a == nil {
+		return nil
+	}
+	return &affinityEntry{
+		bit(a.Persistent), a.Name, a.Path, a.Domain, bit(a.Secure), a.SameSite, bit(a.SameSiteUnlessBroken), a.MaxAge, a.Expires, bit(a.ChangeOnFailure),
+	}
+}
+
+// balanceID names a way to balance for the balancer; "" for that of the settings.
+func balanceID(entry *balanceEntry) string {
+	if entry == nil {
 		return ""
 	}
-	return newBalance(b, r).ID
+	return entry.ID
 }
 
 func newFastCGI(f *model.FastCGI) *fastCGIEntry {

@@ -147,7 +147,7 @@ func startBackends() (map[string]netip.AddrPort, error) {
 		return nil, err
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
-	for _, name := range []string{"web", "blue", "green", "tls"} {
+	for _, name := range []string{"web", "blue", "green", "slow", "tls"} {
 		l, err := listen(name)
 		if err != nil {
 			return nil, err
@@ -155,7 +155,15 @@ func startBackends() (map[string]netip.AddrPort, error) {
 		if name == "tls" {
 			l = tls.NewListener(l, config)
 		}
-		go func() { _ = (&http.Server{Handler: serveEcho(name)}).Serve(l) }()
+		handler := serveEcho(name)
+		if name == "slow" {
+			echo := handler
+			handler = func(w http.ResponseWriter, r *http.Request) {
+				time.Sleep(50 * time.Millisecond)
+				echo(w, r)
+			}
+		}
+		go func() { _ = (&http.Server{Handler: handler}).Serve(l) }()
 	}
 	for _, name := range []string{"grpc", "grpcs"} {
 		l, err := listen(name)

@@ -27,6 +27,7 @@ type request struct {
 	body        int    // bytes; -1 no body
 	chunked     bool
 	times       int
+	jar         bool // with the case's cookies
 }
 
 func newRequest(method, target string) (*request, error) {
@@ -43,6 +44,8 @@ func (r *request) option(text string) error {
 	switch {
 	case word == "times":
 		r.times, err = strconv.Atoi(rest)
+	case word == "jar":
+		r.jar = true
 	case word == "body":
 		r.body, err = strconv.Atoi(rest)
 	case word == "chunked":
@@ -69,6 +72,7 @@ type response struct {
 	certificate string
 	continued   bool // 100 Continue came first
 	log         string
+	before      string // the backend that answered the request before
 }
 
 func (r *request) send(s *stage) (*response, error) {
@@ -178,7 +182,18 @@ func (e expectation) check(r *response) string {
 	}
 	switch e.verb {
 	case "backend":
+		switch {
+		case e.text == "same":
+			return compare(r.saw.Backend, r.before)
+		case e.text == "other" && r.saw.Backend == r.before:
+			return "backend is again " + r.before
+		case e.text == "other":
+			return ""
+		}
 		return compare(r.saw.Backend, e.text)
+	case "cookie":
+		name, attributes, _ := strings.Cut(e.text, ":")
+		return compare(r.cookie(name), strings.TrimSpace(attributes))
 	case "path":
 		return compare(r.saw.URI, e.text)
 	case "method":
@@ -224,4 +239,26 @@ func (e expectation) check(r *response) string {
 		}
 	}
 	return ""
+}
+
+// cookie gives the attributes of a cookie, with Expires in seconds from now, to the next hundred.
+func (r *response) cookie(name string) string {
+	var list []string
+	for _, line := range r.header.Values("Set-Cookie") {
+		pair, attributes, _ := strings.Cut(line, "; ")
+		if !strings.HasPrefix(pair, name+"=") {
+			continue
+		}
+		before, rest, found := strings.Cut(attributes, "Expires=")
+		if found {
+			date, after, _ := strings.Cut(rest, ";")
+			at, err := http.ParseTime(date)
+			if err == nil {
+				date = fmt.Sprintf("%+d", time.Until(at).Round(100*time.Second)/time.Second)
+			}
+			attributes = before + "Expires=" + date + strings.TrimSuffix(";"+after, ";")
+		}
+		list = append(list, attributes)
+	}
+	return strings.Join(list, " AND ")
 }

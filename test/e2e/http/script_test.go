@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,15 +26,18 @@ import (
 //	> Name: value                        a request header; "Host:" replaces the Host header, "Host: -" sends none (HTTP/1.0)
 //	> body 100                           a body of that many bytes with Content-Length; "chunked 100" without
 //	> times 20                           that many requests, each of which must satisfy the lines below
+//	> jar                                the cookies that earlier requests of the case were given
 //	> sni name                           TLS server name, when it is not the URL's host; "-" for none
 //	< 200                                status
-//	< backend web                        the server that answered
-//	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third
+//	< backend web                        the server that answered; "same" for the one that answered before, "other" for another
+//	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third,
+//	                                     "web<9" fewer or none; a number alone demands so many different ones
 //	< path /x?y                          the request target that the backend saw
 //	< method, host, proto TEXT           what else the backend saw
 //	< bytes 100                          length of the body that the backend saw
 //	< got Name: value                    a header that the backend saw; no value: it saw none
 //	< header Name: value                 a response header; no value: there is none
+//	< cookie NAME: Path=/; HttpOnly      the attributes of a cookie that is set, Expires as "+N" seconds from now; none: it is not set
 //	< body TEXT                          the response body contains it
 //	< lacks TEXT                         neither headers nor body of the response contain it
 //	< log TEXT                           the access log line of the request contains it; "log none" demands that there is no line
@@ -80,6 +84,7 @@ func runCase(t *testing.T, path string) {
 	}
 	shared.apply(t, read("cluster.yaml"), read("settings.yaml"))
 	reloads := shared.reloads
+	client := &client{jar: map[string]string{}}
 	for _, step := range steps {
 		switch {
 		case step.apply != "":
@@ -89,7 +94,7 @@ func runCase(t *testing.T, path string) {
 				t.Errorf("line %d: %d reloads, want %d", step.line, got, step.reloads)
 			}
 		default:
-			step.run(t)
+			step.run(t, client)
 		}
 	}
 }
@@ -149,12 +154,39 @@ func parseScript(text string) ([]*step, error) {
 	return steps, nil
 }
 
-func (s *step) run(t *testing.T) {
+// client is what the requests of a case have in common.
+type client struct {
+	jar  map[string]string // cookies by name, whatever their attributes
+	last string            // the backend that answered last
+}
+
+// send sends a request with the cookies that it wants, and keeps those that it gets.
+func (c *client) send(r *request) (*response, error) {
+	filled := *r
+	if r.jar {
+		var pairs []string
+		for _, name := range slices.Sorted(maps.Keys(c.jar)) {
+			pairs = append(pairs, name+"="+c.jar[name])
+		}
+		filled.header = append(slices.Clone(r.header), "Cookie: "+strings.Join(pairs, "; "))
+	}
+	answer, err := filled.send(shared)
+	if err != nil {
+		return nil, err
+	}
+	answer.before, c.last = c.last, answer.saw.Backend
+	for _, cookie := range (&http.Response{Header: answer.header}).Cookies() {
+		c.jar[cookie.Name] = cookie.Value
+	}
+	return answer, nil
+}
+
+func (s *step) run(t *testing.T, client *client) {
 	t.Helper()
 	answered := map[string]int{}
 	for range s.request.times {
 		logged := len(shared.access.String())
-		r, err := s.request.send(shared)
+		r, err := client.send(s.request)
 		if err != nil {
 			t.Errorf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
 			return
@@ -198,11 +230,17 @@ func awaitLog(offset int, want string) string {
 	return text
 }
 
-// checkCounts compares which backends answered how often with "web", "web=10", "web~50".
+// checkCounts compares which backends answered how often with "web", "web=10", "web~50", "web<9", or how many did with "3".
 func checkCounts(answered map[string]int, want string) string {
+	if different, err := strconv.Atoi(want); err == nil {
+		if len(answered) != different {
+			return fmt.Sprintf("answers %v, want %s different", answered, want)
+		}
+		return ""
+	}
 	wanted := map[string]bool{}
 	for _, word := range strings.Fields(want) {
-		end := strings.IndexAny(word, "=~")
+		end := strings.IndexAny(word, "=~<")
 		if end < 0 {
 			wanted[word] = true
 			continue
@@ -210,7 +248,10 @@ func checkCounts(answered map[string]int, want string) string {
 		name := word[:end]
 		wanted[name] = true
 		n, _ := strconv.Atoi(word[end+1:])
-		if word[end] == '=' && answered[name] != n || word[end] == '~' && (answered[name]*3 < n*2 || answered[name]*3 > n*4) {
+		if word[end] == '<' && answered[name] == 0 {
+			delete(wanted, name)
+		}
+		if word[end] == '<' && answered[name] >= n || word[end] == '=' && answered[name] != n || word[end] == '~' && (answered[name]*3 < n*2 || answered[name]*3 > n*4) {
 			return fmt.Sprintf("answers %v, want %s", answered, want)
 		}
 	}

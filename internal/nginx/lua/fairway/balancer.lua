@@ -1,13 +1,16 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Runs in balancer_by_lua: gives nginx the peer of this try. Route.lua has chosen the backend and left its key in $fairway_backend, followed by
--- blanks and "CONNECT SEND READ TRIES BALANCE" where the route has its own; a key has no blank.
--- After a failed try another endpoint is taken, as long as there is one that was not tried.
+-- Runs in balancer_by_lua: gives nginx the peer of this try. Route.lua has chosen the backend and left its key in $fairway_backend; see
+-- target.lua. After a failed try another endpoint is taken, as long as there is one that was not tried.
 
 local balancer = require "ngx.balancer"
-local store = require "fairway.store"
+local ewma = require "fairway.ewma"
+local hash = require "fairway.hash"
 local round_robin = require "fairway.round_robin"
+local sticky = require "fairway.sticky"
+local store = require "fairway.store"
+local target = require "fairway.target"
 
 local set_current_peer = balancer.set_current_peer
 local set_more_tries = balancer.set_more_tries
@@ -16,26 +19,15 @@ local get_last_failure = balancer.get_last_failure
 local backend_of = store.backend
 local var = ngx.var
 
-local function settings()
-    return store.settings
-end
+-- The ways to balance; see endpoints.lua.
+local algorithms = { round_robin = round_robin, ewma = ewma.choose, hash = hash.choose }
 
-local function already_tried(address, port)
-    local tried = var.upstream_addr
-    return tried and tried:find(address .. ":" .. port, 1, true) ~= nil
-end
-
-local function pick(backend)
-    local peer = round_robin(backend)
-    if get_last_failure() then
-        for _ = 2, #backend.e do
-            if not already_tried(peer[1], peer[2]) then
-                break
-            end
-            peer = round_robin(backend)
-        end
+local function pick(backend, balance, failed, key)
+    local choose = round_robin
+    if balance then
+        choose = balance.affinity and sticky.choose or algorithms[balance.algorithm]
     end
-    return peer
+    return choose(backend, balance, failed, key)
 end
 
 -- The first try of a request says how many may follow; 0 stands for as many as there are endpoints.
@@ -49,22 +41,24 @@ local function allow_tries(tries, backend)
 end
 
 return function()
-    local key = var.fairway_backend
-    local tries = settings().tries
-    if key:find(" ", 1, true) then
-        local connect, send, read, own_tries
-        key, connect, send, read, own_tries = key:match("^(%S+) (%S+) (%S+) (%S+) (%S+)")
+    local settings = store.settings
+    local key, connect, send, read, tries, id = target.parse(var.fairway_backend)
+    local balance = settings.balance
+    if connect then
         set_timeouts(tonumber(connect), tonumber(send), tonumber(read))
-        tries = tonumber(own_tries)
+        tries, balance = tonumber(tries), store.balance(id)
+    else
+        tries = settings.tries
     end
     local backend = backend_of(key)
     if not (backend and backend.e[1]) then
         return ngx.exit(503)
     end
-    if not get_last_failure() then
+    local failed = get_last_failure() ~= nil
+    if not failed then
         allow_tries(tries, backend)
     end
-    local peer = pick(backend)
+    local peer = pick(backend, balance, failed, key)
     local ok, err = set_current_peer(peer[1], peer[2])
     if not ok then
         ngx.log(ngx.ERR, "endpoint ", peer[1], ":", peer[2], ": ", err)

@@ -1,9 +1,10 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Chooses among the canaries of a route: the headers of all of them first, then the cookies, then chance. One draw decides
--- between any number of weights.
+-- Chooses among the canaries of a route: an affinity cookie leads back to where it came from; then the headers of all canaries decide, then
+-- their cookies, then chance. One draw decides between any number of weights.
 
+local sticky = require "fairway.sticky"
 local store = require "fairway.store"
 
 local re_find = ngx.re.find
@@ -55,8 +56,31 @@ local function alive(canary)
     return backend and backend.e[1] and backend
 end
 
--- Gives the canary that takes this request and its backend, or nil.
-return function(canaries)
+-- Gives the canary, and its backend, whose affinity cookie the client holds; true for the cookie of the main backend; nil for none. A
+-- canary without affinity has no cookie.
+local function by_affinity(canaries, affinity, key)
+    local main = store.backend(key)
+    if main and sticky.holds(affinity, main, key) then
+        return true
+    end
+    for i = 1, #canaries do
+        local canary = canaries[i]
+        local own = canary.balance and canary.balance.affinity
+        local backend = own and alive(canary)
+        if backend and sticky.holds(own, backend, canary.b) then
+            return canary, backend
+        end
+    end
+end
+
+-- Gives the canary that takes this request and its backend, or nil. Takes the canaries of a route, how it balances, and the key of its main backend.
+return function(canaries, balance, key)
+    if balance and balance.affinity then
+        local canary, backend = by_affinity(canaries, balance.affinity, key)
+        if canary then
+            return canary ~= true and canary or nil, backend
+        end
+    end
     local refused
     for _, decide in ipairs { by_header, by_cookie } do
         for i = 1, #canaries do

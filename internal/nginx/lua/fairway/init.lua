@@ -26,7 +26,7 @@ function M.master(options)
     parts.cookie_domain = require("fairway.response_headers").cookie_domain
     parts.cookie_path = require("fairway.response_headers").cookie_path
     parts.location = require("fairway.response_headers").location
-    parts.balance = require("fairway.ewma").observe
+    parts.ewma = require("fairway.ewma").observe
     require "fairway.balancer"
     require "fairway.certificate"
 end

@@ -183,7 +183,7 @@ local function keep_backend(key, backend)
     return backend
 end
 
--- The balancing position is kept across a change of endpoints, so that frequent changes do not favour the first.
+-- The balancing position is kept across a change of endpoints, so that frequent changes do not favour the first; so are response times.
 local function load_backend(key)
     local backend = backends_old[key]
     if backend then
@@ -196,6 +196,7 @@ local function load_backend(key)
         return before
     end
     backend.position = before and before.position or math.random(0, 1048576)
+    backend.averages_before = before and (before.averages or before.averages_before)
     return keep_backend(key, backend)
 end
 

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+import "github.com/fairway-ingress/fairway/internal/model"
+
+var balance = Group{
+	Name: "balance", Doc: "Spreads the requests of the Ingress's own routes over the endpoints of their Service. On a canary the keys count for what the canary takes.",
+	Keys: []Key{
+		Enum("load-balance", Spec{
+			Scope: Route, Risk: Low, Default: "round_robin", Setting: "load-balance", Example: "ewma", OnCanary: true,
+			Doc: "round_robin takes one endpoint after the other. ewma takes the one of two random endpoints that answered sooner of late, " +
+				"and avoids those that failed. chash, chashsubset, sticky_balanced and sticky_persistent count as round_robin: what they stand for is chosen " +
+				"by upstream-hash-by and affinity, which both override this key.",
+			Source: "Fairway", Shape: "ewma, as response times must be measured.",
+			Differs: "It concerns the routes of this Ingress alone; there the oldest Ingress with the Service and port decided for all.",
+		}, []Option[model.Algorithm]{
+			{Text: "round_robin", Value: model.RoundRobin},
+			{Text: "ewma", Value: model.EWMA},
+			{Text: "chash", Value: model.RoundRobin},
+			{Text: "chashsubset", Value: model.RoundRobin},
+			{Text: "sticky_balanced", Value: model.RoundRobin},
+			{Text: "sticky_persistent", Value: model.RoundRobin},
+		}, func(e *Effect, v model.Algorithm) { e.balance.algorithm = &v }),
+
+		Bool("service-upstream", Spec{
+			Scope: Route, Risk: Low, Default: "false", Setting: "service-upstream", Example: "true", OnCanary: true,
+			Doc: "Sends the requests to the address and port of the Service itself, so that the cluster's own proxy balances; affinity and retries then have nothing to " +
+				"choose from. A headless Service has no address: its endpoints are used.",
+			Source:  "Service.spec.clusterIP",
+			Differs: "It concerns the routes of this Ingress alone; there the oldest Ingress with the Service and port decided for all.",
+		}, func(e *Effect, v bool) { e.VirtualService = v }),
+
+		Parsed("upstream-hash-by", "text with nginx variables", Spec{
+			Scope: Route, Risk: High, Default: "none", Example: "$request_uri", OnCanary: true,
+			Doc: "Requests for which this text is the same go to the same endpoint. When endpoints come or go, only their share of the texts moves. " +
+				"Letters, digits, -, _ and variables as $name or ${name}; blanks are dropped.",
+			Source:  "rendezvous hashing",
+			Differs: "A variable that Fairway does not know makes the value invalid; there it was empty, so that all requests went to one endpoint.",
+		}, parseTemplateOf("-"), func(e *Effect, v model.Template) { e.balance.hashBy = v }),
+
+		Bool("upstream-hash-by-subset", Spec{
+			Scope: Route, Risk: Low, Default: "false", Example: "true", OnCanary: true,
+			Doc:    "With upstream-hash-by: the text chooses a group of endpoints, and chance one of them.",
+			Source: "Fairway",
+		}, func(e *Effect, v bool) { e.balance.subset = v }),
+
+		Int("upstream-hash-by-subset-size", Spec{
+			Scope: Route, Risk: Low, Default: "3", Example: "5", OnCanary: true,
+			Doc: "With upstream-hash-by-subset: how many endpoints are in a group. The endpoints are cut into groups in the order of their addresses; the last " +
+				"group is filled up from the first. 0 counts as 3.",
+			Source: "Fairway",
+		}, func(e *Effect, v int) { e.balance.size = v }),
+	},
+	finish: finishBalance,
+}
+
+// balanceDraft is what the keys of the group balance say.
+type balanceDraft struct {
+	algorithm *model.Algorithm // nil as the settings say
+	hashBy    model.Template
+	subset    bool
+	size      int
+}
+
+const usualSubset = 3
+
+func finishBalance(p *parser) {
+	draft := &p.effect.balance
+	if !p.has("upstream-hash-by") {
+		p.without("upstream-hash-by", "upstream-hash-by-subset", "upstream-hash-by-subset-size")
+	} else if !p.has("upstream-hash-by-subset") {
+		p.without("upstream-hash-by-subset", "upstream-hash-by-subset-size")
+	}
+	switch {
+	case draft.hashBy != "":
+		p.effect.Policy.Balance = &model.Balance{Algorithm: model.Hash, HashBy: draft.hashBy, Subset: draft.groups()}
+	case draft.algorithm == nil || *draft.algorithm == algorithmOf(p.effect.Policy.Balance):
+		// As the settings say.
+	default:
+		p.effect.Policy.Balance = &model.Balance{Algorithm: *draft.algorithm}
+	}
+}
+
+// groups gives the size of the groups to hash to, 0 for none.
+func (d *balanceDraft) groups() int {
+	switch {
+	case !d.subset:
+		return 0
+	case d.size == 0:
+		return usualSubset
+	}
+	return d.size
+}
+
+func algorithmOf(b *model.Balance) model.Algorithm {
+	if b == nil {
+		return model.RoundRobin
+	}
+	return b.Algorithm
+}
