@@ -136,6 +136,7 @@ type plane struct {
 	mu     sync.Mutex // guards below
 	takes  time.Duration
 	fails  int // so many calls from now on
+	hates  model.Snippet
 	calls  []applied
 	before string
 	last   uint64
@@ -154,7 +155,7 @@ func (p *plane) Apply(ctx context.Context, m *model.Model) (model.Change, error)
 	hosts := strings.Join(list, " ")
 	p.mu.Lock()
 	p.calls = append(p.calls, applied{time.Since(p.begin), hosts})
-	takes, fails := p.takes, p.fails > 0
+	takes, fails, hates := p.takes, p.fails > 0, p.hates
 	p.fails--
 	p.mu.Unlock()
 	select {
@@ -165,6 +166,9 @@ func (p *plane) Apply(ctx context.Context, m *model.Model) (model.Change, error)
 	if fails {
 		return model.Change{}, errors.New("refused")
 	}
+	if hates != "" && has(m, hates) {
+		return model.Change{}, &model.RefusedError{Snippets: map[model.Snippet]string{hates: "bad taste"}}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if hosts == p.before && p.last > 0 {
@@ -173,6 +177,18 @@ func (p *plane) Apply(ctx context.Context, m *model.Model) (model.Change, error)
 	p.before = hosts
 	p.last++
 	return model.Change{Generation: p.last, Set: 1}, nil
+}
+
+// has tells whether a route holds a snippet.
+func has(m *model.Model, snippet model.Snippet) bool {
+	for _, h := range m.Hosts {
+		for _, match := range h.Matches {
+			if match.Route.Policy.Snippet == snippet {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (p *plane) will(takes time.Duration, fails int) {

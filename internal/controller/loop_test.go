@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	netv1 "k8s.io/api/networking/v1"
 
+	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
 )
 
@@ -269,5 +273,40 @@ func TestRunEndsWhenAPartGivesUp(t *testing.T) {
 		if err := s.Run(t.Context()); err == nil || err.Error() != "source: forbidden" {
 			t.Errorf("Run: %v", err)
 		}
+	})
+}
+
+// A snippet that the driver does not take closes its own route; the rest of the model is in force in the same round.
+func TestRefusedSnippet(t *testing.T) {
+	run(t, func(t *testing.T, s *stand) {
+		key := source.Key{Namespace: "default", Name: "settings"}
+		s.Loop.Builder = ingress.NewBuilder(ingress.Options{WatchWithoutClass: true, ConfigMap: key})
+		settings := &corev1.ConfigMap{Data: map[string]string{"allow-snippet-annotations": "true", "annotations-risk-level": "Critical"}}
+		settings.Namespace, settings.Name = key.Namespace, key.Name
+		bad := anIngress("bad.example")
+		bad.Annotations = map[string]string{"nginx.ingress.kubernetes.io/configuration-snippet": "bad;"}
+		s.plane.hates = "bad;\n"
+		s.objects.set(&source.Snapshot{
+			Ingresses: []*netv1.Ingress{bad, anIngress("good.example")}, ConfigMaps: map[source.Key]*corev1.ConfigMap{key: settings},
+		})
+		close(s.objects.synced)
+		synctest.Wait()
+		state := s.State()
+		if !state.Ready || state.Err != nil {
+			t.Fatalf("not in force: %v", state.Err)
+		}
+		_, match := state.InForce.Model.Find("bad.example", "/")
+		if match == nil || match.Route.Closed == "" || match.Route.Policy.Snippet != "" {
+			t.Errorf("the route of the snippet: %+v", match)
+		}
+		if _, match := state.InForce.Model.Find("good.example", "/"); match == nil || match.Route.Closed != "" {
+			t.Errorf("the neighbour: %+v", match)
+		}
+		for _, p := range state.Problems {
+			if p.Reason == model.ReasonInvalidSnippet && strings.Contains(p.Message, "bad taste") {
+				return
+			}
+		}
+		t.Errorf("no problem tells it: %v", state.Problems)
 	})
 }
