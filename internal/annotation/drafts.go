@@ -10,8 +10,6 @@ type (
 	limitDraft    struct{}
 	corsDraft     struct{}
 	redirectDraft struct{}
-	errorsDraft   struct{}
 	mirrorDraft   struct{}
-	tracingDraft  struct{}
 	fastcgiDraft  struct{}
 )

@@ -50,6 +50,7 @@ type Effect struct {
 	mirror   mirrorDraft
 	waf      wafDraft
 	tracing  tracingDraft
+	through  bool // ssl-passthrough
 	fastcgi  fastcgiDraft
 }
 

@@ -17,8 +17,13 @@ func Groups() []Group {
 		canary,
 		acl,
 		externalAuth,
+		errorPages,
 		waf,
 		snippets,
+		logs,
+		tracing,
+		passthrough,
+		http2,
 	}, notYet)
 }
 

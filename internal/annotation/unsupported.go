@@ -82,33 +82,17 @@ var notYet = []Group{
 		closed("limit-rpm", Route, Low, "0"),
 		closed("limit-rps", Route, Low, "0"),
 	}},
-	{Name: "errors", Doc: "Error pages. Not supported yet.", Keys: []Key{
-		ignored("custom-http-errors", Route, Low),
-		ignored("default-backend", Route, Low),
-		ignored("disable-proxy-intercept-errors", Route, Low),
-	}},
 	{Name: "server", Doc: "Other names of a host. Not supported yet.", Keys: []Key{
 		ignored("server-alias", Host, High),
 	}},
 	{Name: "tls", Doc: "TLS towards clients. Not supported yet.", Keys: []Key{
 		ignored("ssl-ciphers", Host, Low),
-		ignored("ssl-passthrough", Host, Low, "false"),
 		ignored("ssl-prefer-server-ciphers", Host, Low),
-	}},
-	{Name: "observability", Doc: "Logs and traces. Not supported yet.", Keys: []Key{
-		ignored("enable-access-log", Route, Low, "true"),
-		ignored("enable-opentelemetry", Route, Low, "false"),
-		ignored("enable-rewrite-log", Route, Low, "false"),
-		ignored("opentelemetry-operation-name", Route, Medium),
-		ignored("opentelemetry-trust-incoming-span", Route, Low),
 	}},
 	{Name: "mirror", Doc: "Copies of requests. Not supported yet.", Keys: []Key{
 		ignored("mirror-host", Route, High),
 		ignored("mirror-request-body", Route, Low),
 		ignored("mirror-target", Route, High),
-	}},
-	{Name: "http2", Doc: "HTTP/2. Not supported yet.", Keys: []Key{
-		ignored("http2-push-preload", Route, Low, "false"),
 	}},
 	{Name: "removed", Doc: "Keys that the predecessor dropped long ago. They have no effect there either.", Keys: []Key{
 		ignored("add-base-url", Ingress, Low),

@@ -123,7 +123,7 @@ func (c *claims) refuse(refused map[string]string) {
 func (c *claims) useFallback(service *corev1.Service) {
 	if service == nil || len(service.Spec.Ports) == 0 {
 		c.problem("metadata.annotations["+c.prefix+"/default-backend]", model.ReasonMissingService,
-			"there is no Service %s/%s with a port; the default backend answers instead", c.ref.Namespace, c.effect.FallbackService)
+			"there is no Service %s/%s with a port; nobody stands in for the Services of the rules", c.ref.Namespace, c.effect.FallbackService)
 		return
 	}
 	id := model.BackendID{Namespace: c.ref.Namespace, Service: service.Name, Port: strconv.Itoa(int(service.Spec.Ports[0].Port))}

@@ -197,8 +197,12 @@ func (h *hostBuild) noteUses() {
 		if !l.matched {
 			continue
 		}
+		without := "requests are answered with 503"
+		if f := l.route.Policy.Fallback; !f.IsZero() {
+			without = "requests go to " + f.Namespace + "/" + f.Service + " while that has an endpoint"
+		}
 		if !l.backend.IsZero() {
-			h.result.uses = append(h.result.uses, use{l.backend, l.host.ref, backendField(l.pathClaim), "requests are answered with 503"})
+			h.result.uses = append(h.result.uses, use{l.backend, l.host.ref, backendField(l.pathClaim), without})
 		}
 		h.noteFurther(l)
 		for _, c := range l.canaries {
@@ -215,7 +219,7 @@ func (h *hostBuild) noteFurther(l *location) {
 		}
 	}
 	p := &l.route.Policy
-	note(p.Fallback, "default-backend", "the global default backend answers instead")
+	note(p.Fallback, "default-backend", "it cannot stand in")
 	if p.ExternalAuth != nil {
 		note(p.ExternalAuth.URL.Backend, "auth-url", "requests are answered with 500")
 	}

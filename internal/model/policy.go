@@ -340,7 +340,7 @@ type WAF struct {
 
 // Errors replaces responses by those of a backend.
 type Errors struct {
-	Codes []int // 400 to 599, sorted, unique
+	Codes []int // 300 to 599, sorted, unique, never 499
 	// Intercept also replaces what the route's backend answers, not only what the proxy itself does.
 	Intercept bool
 	// Backend is zero for the model's default backend.

@@ -44,6 +44,8 @@ type Spec struct {
 	// Closes says that every route is closed when the value does not parse, or a NotYet key is set to other than a Harmless value, as it is a control.
 	Closes   bool
 	Harmless []string
+	// Lacks is what a key with an implementation does not do yet, as a Problem says when the value is not a Harmless one; empty for nothing.
+	Lacks string
 }
 
 // draft is the settings in the making, with what several keys say together.
@@ -52,6 +54,9 @@ type draft struct {
 	hsts           hsts
 	auth           model.ExternalAuth
 	waf, coreRules bool
+	errors         model.Errors
+	tracing        model.Tracing
+	distrust       bool // of traces that clients send
 }
 
 // none is the Default of keys without one.

@@ -15,7 +15,10 @@ import (
 
 // Parse reads the data of the controller's ConfigMap, owner. The problems are in the order of the keys.
 func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Problem) {
-	d := draft{Settings: model.DefaultSettings(), hsts: hsts{on: true, subdomains: true, maxAge: 31536000}}
+	d := draft{
+		Settings: model.DefaultSettings(), hsts: hsts{on: true, subdomains: true, maxAge: 31536000},
+		errors: model.Errors{Intercept: true},
+	}
 	var problems []model.Problem
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if reason, message := d.apply(name, data[name]); reason != "" {
@@ -25,6 +28,8 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 	d.HSTS = d.hsts.header()
 	d.finishAuth()
 	d.finishWAF()
+	d.finishErrors()
+	d.finishTracing()
 	return d.Settings, problems
 }
 
@@ -55,6 +60,9 @@ func (d *draft) apply(name, value string) (reason, message string) {
 			return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; every route answers 503 until it is repaired", value, err)
 		}
 		return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; the default is in force: %s", value, err, key.Default)
+	}
+	if key.Lacks != "" && value != "" && !slices.Contains(key.Harmless, strings.ToLower(value)) {
+		return model.ReasonUnsupported, key.Lacks
 	}
 	return "", ""
 }

@@ -15,7 +15,9 @@ func Groups() []Group {
 		access,
 		auth,
 		admission,
+		errorPages,
 		waf,
+		tracing,
 		notYet,
 	}
 }

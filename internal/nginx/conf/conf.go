@@ -166,7 +166,7 @@ func (c Config) render(hash string) string {
 	err := tmpl.Execute(&out, map[string]any{
 		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
 		"Default": DefaultShape(c.Settings), "Plain": Shape{}, "NoParts": Parts{}, "Variables": c.variables(), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
-		"Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "AuthSnippets": c.Shapes.authSnippets(),
+		"Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
 		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
 		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,
 	})

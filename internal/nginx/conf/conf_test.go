@@ -57,6 +57,42 @@ func TestEntryLimitIsTheLargest(t *testing.T) {
 	}
 }
 
+// TestErrorsOfOtherProtocols checks that only statuses of HTTP backends are replaced, and that a fallback is asked over HTTP and replaced by nobody.
+func TestErrorsOfOtherProtocols(t *testing.T) {
+	settings := model.DefaultSettings()
+	r := &model.Route{Policy: settings.Route}
+	r.Policy.Errors = &model.Errors{Codes: []int{404, 503}, Intercept: true}
+	r.Policy.Fallback = model.BackendID{Namespace: "a", Service: "b", Port: "80"}
+	for protocol, want := range map[model.Protocol]string{
+		model.HTTP: "http_1048576_ei_1_e_404x503", model.HTTPS: "https_1048576_ei_1_e_404x503",
+		model.GRPC: "grpc_1048576_e_404x503", model.GRPCS: "grpcs_1048576_e_404x503", model.FCGI: "fcgi_1048576_e_404x503",
+	} {
+		r.Policy.Protocol = protocol
+		if plain, _ := ShapesOf(&model.Host{}, r, &settings); plain.Name() != want {
+			t.Errorf("got %s, want %s", plain.Name(), want)
+		}
+		if got, want := FallbackShape(&model.Host{}, r, &settings), DefaultShape(settings); got != want {
+			t.Errorf("the fallback of %s has the shape %s", protocol, got.Name())
+		}
+	}
+}
+
+func TestEntryReplaces413(t *testing.T) {
+	c := config(Shape{BodyLimit: 5, Errors: "413"})
+	text, _ := c.Render()
+	entry := string(text[strings.Index(string(text), "location / {"):strings.Index(string(text), "location @default {")])
+	if !strings.Contains(entry, "error_page 413 = @error_413;") || strings.Contains(entry, "intercept") {
+		t.Errorf("entry location: %s", entry)
+	}
+	c.Settings.Route.Errors = &model.Errors{Codes: []int{404, 413}, Intercept: true}
+	c.Shapes = Shapes{DefaultShape(c.Settings): {}}
+	text, _ = c.Render()
+	entry = string(text[strings.Index(string(text), "location / {"):strings.Index(string(text), "location @default {")])
+	if strings.Count(entry, "error_page 413") != 1 || !strings.Contains(entry, "proxy_intercept_errors on;") {
+		t.Errorf("entry location: %s", entry)
+	}
+}
+
 func TestShapeNamesAreWordsAndUnique(t *testing.T) {
 	word := regexp.MustCompile(`^[a-z0-9_]+$`)
 	seen := map[string]Shape{}

@@ -107,6 +107,14 @@ func ShapesOf(h *model.Host, r *model.Route, settings *model.Settings) (plain, s
 	return shapeOf(h, r, settings, model.HTTP), shapeOf(h, r, settings, model.HTTPS)
 }
 
+// FallbackShape gives the shape for requests of a route that its fallback gets: the same, over plain HTTP and without replaced errors, as the fallback
+// itself is to answer.
+func FallbackShape(h *model.Host, r *model.Route, settings *model.Settings) Shape {
+	s := shapeOf(h, r, settings, model.HTTP)
+	s.Errors, s.InterceptErrors = "", 0
+	return s
+}
+
 func shapeOf(h *model.Host, r *model.Route, settings *model.Settings, protocol model.Protocol) Shape {
 	p := &r.Policy
 	s := Shape{
@@ -125,7 +133,8 @@ func shapeOf(h *model.Host, r *model.Route, settings *model.Settings, protocol m
 		for i, c := range p.Errors.Codes {
 			codes[i] = strconv.Itoa(c)
 		}
-		s.Errors, s.InterceptErrors = strings.Join(codes, "x"), bit(p.Errors.Intercept)
+		s.Errors = strings.Join(codes, "x")
+		s.InterceptErrors = bit(p.Errors.Intercept && (protocol == model.HTTP || protocol == model.HTTPS))
 	}
 	if p.UpstreamTLS != nil && (protocol == model.HTTPS || protocol == model.GRPCS) {
 		s.TLS = hashOf(tlsIdentity(r))
@@ -320,7 +329,11 @@ func Needed(hosts []*model.Host, settings *model.Settings) Shapes {
 
 func (s Shapes) need(h *model.Host, r *model.Route, settings *model.Settings) {
 	plain, secure := ShapesOf(h, r, settings)
-	for _, shape := range []Shape{plain, secure} {
+	needed := []Shape{plain, secure}
+	if !r.Policy.Fallback.IsZero() {
+		needed = append(needed, FallbackShape(h, r, settings))
+	}
+	for _, shape := range needed {
 		if _, found := s[shape]; !found {
 			s[shape] = PartsOf(r)
 		}
@@ -373,6 +386,13 @@ func (s Shapes) BodyLimit() int64 {
 		largest = max(largest, shape.BodyLimit)
 	}
 	return largest
+}
+
+// replacesLate tells whether 413 is replaced on some routes but not on those of the default shape: nginx compares announced bodies with the limit of
+// the entry location, before it is known which route takes the request.
+func (s Shapes) replacesLate(usual Shape) bool {
+	const tooLarge = 413
+	return slices.Contains(s.ErrorCodes(), tooLarge) && !slices.Contains(usual.errorCodes(), tooLarge)
 }
 
 // ErrorCodes gives the statuses that any shape replaces, sorted.

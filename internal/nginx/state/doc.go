@@ -20,7 +20,7 @@
 // A ROUTE has these members, absent when empty or as in the default shape:
 //
 //	b  backend key; absent for the default backend     u  its log name
-//	s  shape                                            m  body limit in bytes
+//	s  shape, sa that for TLS, sf that for the fallback  m  body limit in bytes
 //	o  "CONNECT SEND READ TRIES BALANCE": timeouts in   v  Host header for the backend
 //	   seconds, tries, ID of a balanceEntry or "-"
 //	w  pattern and  t  target of the rewrite            z  1 when the route is closed

@@ -72,6 +72,9 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 	if b := m.Settings.Route.Balance; b != nil {
 		s["balance"] = encodeBalance(b)
 	}
+	if e := newErrors(m.Settings.Route.Errors, nil); e != nil {
+		s["errors"] = e
+	}
 	var patterns [][2]string
 	for _, h := range m.Hosts {
 		for _, p := range h.Patterns {
@@ -121,7 +124,7 @@ func encode(v any) string {
 	return string(out)
 }
 
-var shapeMember = regexp.MustCompile(`"sa?":"([a-z0-9_]+)"`)
+var shapeMember = regexp.MustCompile(`"s[af]?":"([a-z0-9_]+)"`)
 
 // Shapes gives the shapes that the routes of a state name. A tenant's text can't pass for one: its quotes are escaped.
 func Shapes(entries Entries) conf.Shapes {

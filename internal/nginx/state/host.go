@@ -31,6 +31,7 @@ type routeEntry struct {
 	LogName       string        `json:"u,omitempty"`
 	Shape         string        `json:"s,omitempty"`
 	SecureShape   string        `json:"sa,omitempty"`
+	FallbackShape string        `json:"sf,omitempty"`
 	BodyLimit     int64         `json:"m"`
 	Options       string        `json:"o,omitempty"`
 	Host          string        `json:"v,omitempty"`
@@ -111,6 +112,9 @@ func (h *hostEntry) newRoute(host *model.Host, r *model.Route, settings *model.S
 	}
 	if secure != plain {
 		entry.SecureShape = secure.Name()
+	}
+	if !r.Policy.Fallback.IsZero() {
+		entry.FallbackShape = conf.FallbackShape(host, r, settings).Name()
 	}
 	entry.Options = options(r.Policy.Timeouts, r.Policy.Retries.Tries, balanceID(newBalance(r.Policy.Balance, settings)), settings)
 	if w := r.Policy.Rewrite; w != nil {

@@ -107,6 +107,8 @@ type corsEntry struct {
 type errorsEntry struct {
 	Codes   map[string]int `json:"codes"` // status as text: 1
 	Backend string         `json:"backend,omitempty"`
+	// Identity is what the backend is told of the route: namespace, Ingress, Service, port.
+	Identity [4]string `json:"identity"`
 }
 
 type balanceEntry struct {
@@ -161,7 +163,7 @@ func newPolicy(r *model.Route, settings *model.Settings) *policyEntry {
 		Unlogged: bit(p.Unlogged), LogRewrites: bit(p.LogRewrites && p.Rewrite != nil), PortInRedirects: bit(p.PortInRedirects),
 		RelativeRedirect: bit(p.RelativeRedirects), Connection: p.Connection,
 		Access: newAccess(p.Access), Any: bit(p.AnyAccess), Login: newLogin(p.Login), Auth: newAuth(p.ExternalAuth), Limit: newLimit(p.RateLimit),
-		Rate: p.Bandwidth.Rate, RateAfter: p.Bandwidth.After, CORS: newCORS(p.CORS), Errors: newErrors(p.Errors),
+		Rate: p.Bandwidth.Rate, RateAfter: p.Bandwidth.After, CORS: newCORS(p.CORS), Errors: newErrors(p.Errors, r),
 		Headers: pairs(p.ResponseHeaders), CookieDomain: replacement(p.CookieDomain), CookiePath: replacement(p.CookiePath), Location: replacement(p.Location),
 	}
 	if p.Redirect != nil {
@@ -271,7 +273,8 @@ func newCORS(c *model.CORS) *corsEntry {
 	return &corsEntry{origins, c.Methods, c.Headers, c.ExposeHeaders, bit(c.Credentials), c.MaxAge}
 }
 
-func newErrors(e *model.Errors) *errorsEntry {
+// newErrors gives how errors of a route are replaced, or those of requests that no route takes when r is nil.
+func newErrors(e *model.Errors, r *model.Route) *errorsEntry {
 	if e == nil {
 		return nil
 	}
@@ -281,6 +284,9 @@ func newErrors(e *model.Errors) *errorsEntry {
 	}
 	if !e.Backend.IsZero() {
 		entry.Backend = backendKey(e.Backend)
+	}
+	if r != nil {
+		entry.Identity = [4]string{r.Owner.Namespace, r.Owner.Name, r.Backend.Service, r.Backend.Port}
 	}
 	return entry
 }

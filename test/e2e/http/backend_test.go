@@ -4,6 +4,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -38,7 +39,8 @@ type seen struct {
 	Client  string      `json:"client"`
 }
 
-// serveEcho answers with what it saw; the query can ask for a status, a delay, headers, reflected headers, a size.
+// serveEcho answers with what it saw; the query can ask for a status, a delay, headers, reflected headers, a size, and the header Echo-Status for a
+// status too.
 func serveEcho(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if websocket.IsWebSocketUpgrade(r) {
@@ -66,7 +68,7 @@ func serveEcho(name string) http.HandlerFunc {
 			return
 		}
 		status := http.StatusOK
-		if s, err := strconv.Atoi(q.Get("status")); err == nil {
+		if s, err := strconv.Atoi(cmp.Or(q.Get("status"), r.Header.Get("Echo-Status"))); err == nil {
 			status = s
 		}
 		w.Header().Set("Content-Type", "application/json")

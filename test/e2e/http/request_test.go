@@ -71,7 +71,7 @@ type response struct {
 	saw         seen // zero when no backend answered
 	certificate string
 	continued   bool // 100 Continue came first
-	log         string
+	log, errors string
 	before      string // the backend that answered the request before
 }
 
@@ -221,6 +221,11 @@ func (e expectation) check(r *response) string {
 	case "lacks":
 		if strings.Contains(r.body, e.text) || strings.Contains(fmt.Sprint(r.header), e.text) {
 			return fmt.Sprintf("the answer contains %q", e.text)
+		}
+	case "errors":
+		unwanted, without := strings.CutPrefix(e.text, "without ")
+		if strings.Contains(r.errors, unwanted) == without {
+			return fmt.Sprintf("error log %q", r.errors)
 		}
 	case "log":
 		if e.text == "none" {

@@ -41,6 +41,7 @@ import (
 //	< body TEXT                          the response body contains it
 //	< lacks TEXT                         neither headers nor body of the response contain it
 //	< log TEXT                           the access log line of the request contains it; "log none" demands that there is no line
+//	< errors TEXT                        the error log, since the request began, contains it; "errors without TEXT" demands that it does not
 //	< continued true                     whether 100 Continue came before the answer
 //	< certificate 7                      serial number of the certificate that was shown
 //
@@ -185,7 +186,7 @@ func (s *step) run(t *testing.T, client *client) {
 	t.Helper()
 	answered := map[string]int{}
 	for range s.request.times {
-		logged := len(shared.access.String())
+		logged, complained := len(shared.access.String()), len(shared.errors.String())
 		r, err := client.send(s.request)
 		if err != nil {
 			t.Errorf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
@@ -198,6 +199,9 @@ func (s *step) run(t *testing.T, client *client) {
 			}
 			if e.verb == "log" {
 				r.log = awaitLog(logged, e.text)
+			}
+			if e.verb == "errors" {
+				r.errors = awaitErrors(complained, e.text)
 			}
 			if problem := e.check(r); problem != "" {
 				t.Errorf("line %d: %s %s: %s\nanswer: %d %v\n%.600s", e.line, s.request.method, s.request.url, problem, r.status, r.header, r.body)
@@ -228,6 +232,20 @@ func awaitLog(offset int, want string) string {
 		}
 	}
 	return text
+}
+
+// awaitErrors gives what the error log has got after an offset, once that contains the text, if it is to.
+func awaitErrors(offset int, text string) string {
+	if strings.HasPrefix(text, "without ") {
+		time.Sleep(20 * time.Millisecond)
+		return shared.errors.String()[offset:]
+	}
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if got := shared.errors.String()[offset:]; strings.Contains(got, text) {
+			return got
+		}
+	}
+	return ""
 }
 
 // checkCounts compares which backends answered how often with "web", "web=10", "web~50", "web<9", or how many did with "3".

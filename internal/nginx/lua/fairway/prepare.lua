@@ -9,16 +9,16 @@ local var = ngx.var
 
 local M = {}
 
--- Tells a backend that stands in for another what went wrong.
-function M.tell_error(route, status)
+-- Tells a backend that stands in for another what went wrong; identity is that of the route: namespace, Ingress, Service, port.
+function M.tell_error(identity, status)
     local set = ngx.req.set_header
     set("X-Code", tostring(status))
     set("X-Format", var.http_accept or "")
     set("X-Original-URI", var.request_uri)
-    set("X-Namespace", route.i[1])
-    set("X-Ingress-Name", route.i[2])
-    set("X-Service-Name", route.i[3])
-    set("X-Service-Port", route.i[4])
+    set("X-Namespace", identity[1])
+    set("X-Ingress-Name", identity[2])
+    set("X-Service-Name", identity[3])
+    set("X-Service-Port", identity[4])
 end
 
 -- Runs before the request goes to its location.

@@ -68,13 +68,13 @@ local function default_backend()
     end
 end
 
--- What no route takes: health checks and the default backend, or the built-in page.
-local function unmatched(host)
+-- What no route takes, or one without a backend: the default backend or the built-in page.
+local function unmatched(host, policy)
     if host and host.name == "_" then
         var.fairway_unlogged = store.settings.log_default and "" or "1"
     end
     if not default_backend() then
-        return exit(404)
+        return answer.status(policy, 404)
     end
 end
 
@@ -91,11 +91,11 @@ end
 
 -- nginx compares Content-Length with the limit of the entry location only; the route's own is compared here. A body of
 -- unknown length has to be counted while it is read, so it goes to the shape's own location. Tells whether it must.
-local function check_body(most)
+local function check_body(most, policy)
     local length = tonumber(var.content_length)
     if length then
         if most > 0 and length > most then
-            return exit(413)
+            return answer.status(policy, 413)
         end
         return false
     end
@@ -106,24 +106,28 @@ local function check_body(most)
     return method ~= "GET" and method ~= "HEAD" and var.server_protocol == "HTTP/2.0"
 end
 
--- Gives the request to the Service that stands in while the backend has no endpoint, or answers 503.
-local function without_endpoints(route, policy)
+-- Chooses the Service that stands in while the backend has no endpoint and gives the shape for it, or answers 503. It is balanced as usual.
+local function choose_fallback(route, policy)
     local key = policy and policy.fallback
     local backend = key and backend_of(key)
     if not (backend and backend.e[1]) then
         return answer.status(policy, 503)
     end
-    prepare.tell_error(route, 503)
+    prepare.tell_error(route.i, 503)
+    if route.o then
+        key = key .. " " .. route.o:match("^(.*) %S+$") .. " -"
+    end
     var.fairway_backend = key
-    return exec("@default")
+    return route.sf
 end
 
+-- Gives the shape of the location where the request goes, if it is another than the route's own.
 local function choose_backend(route, policy)
     local key = route.b
     local backend = backend_of(key)
     if not (backend and backend.e[1]) then
         var.proxy_upstream_name = route.u
-        return without_endpoints(route, policy)
+        return choose_fallback(route, policy)
     end
     if M.log then
         var.proxy_upstream_name = route.u
@@ -144,9 +148,6 @@ end
 
 -- What comes before the choice of a backend. Anything but nil means that the request was answered.
 local function before_backend(route, policy)
-    if policy.unlogged then
-        var.fairway_unlogged = "1"
-    end
     if policy.cors then
         cors.preflight(policy)
     end
@@ -185,6 +186,9 @@ local function serve(host, route, uri)
         note_details(route)
     end
     local policy = route.policy
+    if policy and policy.unlogged then
+        var.fairway_unlogged = "1"
+    end
     if route.z then
         var.proxy_upstream_name = route.u or "upstream-default-backend"
         return answer.status(policy, 503)
@@ -196,16 +200,20 @@ local function serve(host, route, uri)
         var.proxy_upstream_name = route.u or "upstream-default-backend"
         return to_https(route, policy)
     end
+    local other
     if route.b then
-        choose_backend(route, policy)
+        other = choose_backend(route, policy)
     elseif not default_backend() then
         if policy then
             control(route, policy)
         end
-        return unmatched(host)
+        return unmatched(host, policy)
     end
-    local shape = route.s
-    if route.m ~= M.entry_limit and check_body(route.m) then
+    local shape = other or route.s
+    if route.sa and not other and var.scheme == "https" then
+        shape = route.sa
+    end
+    if route.m ~= M.entry_limit and check_body(route.m, policy) then
         shape = shape or "default"
     end
     if policy then
@@ -216,9 +224,6 @@ local function serve(host, route, uri)
     end
     if route.v then
         var.fairway_host = template.expand_header(route.v)
-    end
-    if route.sa and var.scheme == "https" then
-        shape = route.sa
     end
     if shape then
         if not M.shapes[shape] then
