@@ -92,9 +92,11 @@ type field[T any] struct {
 }
 
 // DefaultShape is what the entry location itself serves: the shape of a route without annotations, unless the settings ask for more
-// than proxying.
+// than proxying and error pages.
 func DefaultShape(s model.Settings) Shape {
-	return Shape{Protocol: s.Route.Protocol, BodyLimit: s.Route.BodyLimit}
+	shape := Shape{Protocol: s.Route.Protocol, BodyLimit: s.Route.BodyLimit}
+	shape.setErrors(s.Route.Errors)
+	return shape
 }
 
 // ShapesOf gives the shape that a route of a host needs for requests over plain HTTP, and that for requests over TLS; they only differ for a backend of
@@ -128,14 +130,7 @@ func shapeOf(h *model.Host, r *model.Route, settings *model.Settings, protocol m
 		s.Connections = int64(p.RateLimit.Connections)
 	}
 	s.setBuffers(p, &settings.Route)
-	if p.Errors != nil {
-		codes := make([]string, len(p.Errors.Codes))
-		for i, c := range p.Errors.Codes {
-			codes[i] = strconv.Itoa(c)
-		}
-		s.Errors = strings.Join(codes, "x")
-		s.InterceptErrors = bit(p.Errors.Intercept && (protocol == model.HTTP || protocol == model.HTTPS))
-	}
+	s.setErrors(p.Errors)
 	if p.UpstreamTLS != nil && (protocol == model.HTTPS || protocol == model.GRPCS) {
 		s.TLS = hashOf(tlsIdentity(r))
 	}
@@ -151,6 +146,19 @@ func shapeOf(h *model.Host, r *model.Route, settings *model.Settings, protocol m
 		s.AuthSnippet = hashSnippet(p.ExternalAuth.Snippet)
 	}
 	return s
+}
+
+// setErrors notes which statuses are replaced; those of the backend only where it speaks HTTP.
+func (s *Shape) setErrors(e *model.Errors) {
+	if e == nil {
+		return
+	}
+	codes := make([]string, len(e.Codes))
+	for i, c := range e.Codes {
+		codes[i] = strconv.Itoa(c)
+	}
+	s.Errors = strings.Join(codes, "x")
+	s.InterceptErrors = bit(e.Intercept && (s.Protocol == model.HTTP || s.Protocol == model.HTTPS))
 }
 
 // setBuffers notes where buffers, retries and version differ from the settings.
