@@ -11,5 +11,4 @@ type (
 	corsDraft     struct{}
 	redirectDraft struct{}
 	mirrorDraft   struct{}
-	fastcgiDraft  struct{}
 )

@@ -52,6 +52,7 @@ type Effect struct {
 	tracing  tracingDraft
 	through  bool // ssl-passthrough
 	fastcgi  fastcgiDraft
+	response responseDraft
 }
 
 // HostEffect is what an Ingress asks for its hosts. Of several Ingresses the oldest that asks for a thing has it.

@@ -10,4 +10,5 @@ var (
 	parseTemplateOf = value.TemplateOf
 	parseURL        = value.URL
 	parseReference  = value.Reference
+	parseSize       = value.Size
 )

@@ -6,8 +6,6 @@ package annotation
 import (
 	"errors"
 	"fmt"
-	"math"
-	"net/netip"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -33,49 +31,6 @@ func parseInt(text string, least int) (int, error) {
 		return 0, fmt.Errorf("is less than %d", least)
 	}
 	return v, nil
-}
-
-// parseSize reads "8m": digits and at most one unit letter of b, k, m, g in either case; blanks are dropped as the predecessor does.
-func parseSize(text string) (int64, error) {
-	text = strings.ReplaceAll(text, " ", "")
-	shift := 0
-	if n := len(text); n > 0 {
-		unit := strings.IndexByte("bkmg", text[n-1]|0x20)
-		if unit >= 0 {
-			shift, text = unit*10, text[:n-1]
-		}
-	}
-	v, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return 0, errors.New(`is not a size such as "8m"`)
-	}
-	if v > math.MaxInt64>>shift {
-		return 0, errors.New("is too large")
-	}
-	return int64(v) << shift, nil
-}
-
-// parseHostPort reads a DNS name or an IP address, with an optional port. What may be an nginx variable closes the route.
-func parseHostPort(text string) (string, error) {
-	if strings.ContainsRune(text, '$') {
-		return "", closing{errors.New("contains $: Fairway has no nginx variables here")}
-	}
-	if a, err := netip.ParseAddrPort(text); err == nil && a.Addr().Zone() == "" {
-		return text, nil
-	}
-	if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
-		return text, nil
-	}
-	name, port, hasPort := strings.Cut(text, ":")
-	if hasPort {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "", closing{errors.New("has no valid port")}
-		}
-	}
-	if !isHostName(name) {
-		return "", closing{errors.New("is not a host name")}
-	}
-	return text, nil
 }
 
 // isHostName tells whether name consists of DNS labels; "_" is let through because clients and servers do.

@@ -160,7 +160,7 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 	}
 	r.Policy.HTTPSRedirect = h.redirects(l)
 	if r.Backend.IsZero() {
-		r.Policy.Protocol, r.Policy.UpstreamTLS, r.Policy.Balance = model.HTTP, nil, nil // what the default backend speaks
+		r.Policy.Protocol, r.Policy.UpstreamTLS, r.Policy.FastCGI, r.Policy.Balance = model.HTTP, nil, nil, nil // what the default backend speaks
 	}
 	if l.bare {
 		r.Policy.Redirect = nil
@@ -170,6 +170,8 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 	}
 	if l.rewrites() {
 		r.Policy.Rewrite = &model.Rewrite{Pattern: l.path, Target: effect.RewriteTarget}
+	} else {
+		r.Policy.ForwardedPrefix = ""
 	}
 	r.Policy.Balance = withCookiePath(r.Policy.Balance, l.pathClaim)
 	for _, c := range l.canaries {

@@ -127,18 +127,6 @@ type Retries struct {
 	Within time.Duration
 }
 
-// Buffers say how requests and responses are held between client and backend. Sizes are bytes; those of the first three are powers of nginx' choice
-// when 0.
-type Buffers struct {
-	// Response reads responses ahead; Request reads the whole request body before the backend is asked.
-	Response, Request bool
-	Number            int   // of buffers for a response, at least 2
-	Size              int64 // of each, and of the response header
-	Busy              int64 // of what is on its way to the client
-	MaxTempFile       int64 // 0 for none
-	RequestBody       int64 // of memory for a request body; 0 as the settings say
-}
-
 // Rewrite replaces what Pattern finds first in the decoded path, whatever its case, by Target, in which $1 to $9 stand for
 // the groups of Pattern.
 type Rewrite struct {
@@ -164,6 +152,14 @@ type Header struct {
 
 // Replacement of the text From by To.
 type Replacement struct{ From, To string }
+
+// NewReplacement gives the replacement of from by to; nil when one of them is empty.
+func NewReplacement(from, to string) *Replacement {
+	if from == "" || to == "" {
+		return nil
+	}
+	return &Replacement{from, to}
+}
 
 // Balance says how a route's requests are spread over the endpoints of its backend.
 type Balance struct {

@@ -26,6 +26,10 @@ type Settings struct {
 	LimitStatus, ConnectionLimitStatus int
 	// LimitKey is what limits are counted by; empty for the client's address.
 	LimitKey Template
+	// RetryNonIdempotent lets every route that tries again do so for POST, LOCK and PATCH too.
+	RetryNonIdempotent bool
+	// RedirectFrom and RedirectTo are the halves of Route.Location, for annotations that say one of them; empty for nothing.
+	RedirectFrom, RedirectTo string
 	// AllowedResponseHeaders are the names that custom-headers may set.
 	AllowedResponseHeaders []string
 	// CrossNamespace lets annotations name Secrets and ConfigMaps of other namespaces.

@@ -122,6 +122,9 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 	}
 	change := model.Change{Generation: d.latest, Reload: plan.Reload, Reasons: plan.Reasons}
 	if plan.Reload {
+		if len(d.unsent) > 0 {
+			plan.Config.Shapes.Add(d.config.Shapes) // nginx may still have a state older than the last one
+		}
 		if err := d.reload(ctx, plan.Config); err != nil {
 			return change, err
 		}

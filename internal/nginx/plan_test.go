@@ -72,6 +72,20 @@ func TestPlanKeepsShapes(t *testing.T) {
 	}
 }
 
+// With a reload for another reason they go, or tenants could make the configuration grow without end.
+func TestPlanDropsShapes(t *testing.T) {
+	last, m := newModel(), newModel()
+	last.Hosts[1].Matches[0].Route.Policy.BodyLimit = 8
+	m.Hosts[1].Matches[0].Route.Policy.BodyLimit = 9
+	now := conf.Config{Settings: m.Settings, Shapes: conf.Needed(last.Hosts, &last.Settings)}
+	now.Shapes[conf.Shape{Protocol: model.GRPC}] = conf.Parts{}
+	want := conf.Needed(m.Hosts, &m.Settings)
+	want.Add(conf.Needed(last.Hosts, &last.Settings))
+	if diff := cmp.Diff(want.Sorted(), newPlan(now, nil, last, m).Config.Shapes.Sorted()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestOlder(t *testing.T) {
 	for version, want := range map[string]bool{"1.22.1": true, "1.25.0": true, "1.25.1": false, "1.27": false, "2.0.0": false, "1.9.15": true} {
 		if got := older(version, 1, 25, 1); got != want {

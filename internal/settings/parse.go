@@ -30,6 +30,11 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 	d.finishWAF()
 	d.finishErrors()
 	d.finishTracing()
+	d.finishRetries()
+	d.finishResponse()
+	d.finishBuffers(func(name, message string) {
+		problems = append(problems, model.Problem{Object: owner, Field: "data[" + name + "]", Reason: model.ReasonInvalidSetting, Message: message})
+	}, data)
 	return d.Settings, problems
 }
 

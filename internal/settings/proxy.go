@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 var proxy = Group{
@@ -20,12 +21,17 @@ var proxy = Group{
 		Parsed("proxy-body-size", "size", Spec{
 			Default: "1m", Example: "8m",
 			Doc: "The largest request body; 0 means no limit. Units are k, m and g.",
-		}, parseSize, func(d *draft, v int64) { d.Route.BodyLimit = v }),
+		}, value.Size, func(d *draft, v int64) { d.Route.BodyLimit = v }),
 
 		Seconds("proxy-connect-timeout", Spec{
 			Default: "5", Example: "10",
 			Doc: "How long the connection to an endpoint may take.",
 		}, func(d *draft, v time.Duration) { d.Route.Timeouts.Connect = v }),
+
+		Parsed("proxy-http-version", "1.0 or 1.1", Spec{
+			Default: "1.1", Example: "1.0", Reload: true,
+			Doc: "The version of HTTP towards the endpoints.",
+		}, value.Version10, func(d *draft, v bool) { d.Route.HTTPVersion10 = v }),
 
 		Seconds("proxy-read-timeout", Spec{
 			Default: "60", Example: "3600",

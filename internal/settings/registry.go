@@ -8,6 +8,9 @@ func Groups() []Group {
 	return []Group{
 		redirect,
 		proxy,
+		buffering,
+		retry,
+		response,
 		tls,
 		worker,
 		log,

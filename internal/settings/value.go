@@ -6,7 +6,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,26 +44,6 @@ func parseInt(text string, least int) (int, error) {
 func parseSeconds(text string) (time.Duration, error) {
 	v, err := parseInt(text, 1)
 	return time.Duration(min(v, longest)) * time.Second, err
-}
-
-// parseSize reads "8m": digits and at most one unit letter of b, k, m, g in either case.
-func parseSize(text string) (int64, error) {
-	text = strings.ReplaceAll(text, " ", "")
-	shift := 0
-	if n := len(text); n > 0 {
-		unit := strings.IndexByte("bkmg", text[n-1]|0x20)
-		if unit >= 0 {
-			shift, text = unit*10, text[:n-1]
-		}
-	}
-	v, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return 0, errors.New(`is not a size such as "8m"`)
-	}
-	if v > math.MaxInt64>>shift {
-		return 0, errors.New("is too large")
-	}
-	return int64(v) << shift, nil
 }
 
 // parseDuration reads nginx' times as far as they are one number with one unit: "240s", "10m", "1h", "1d", or seconds without unit.

@@ -31,7 +31,10 @@ var variables = []string{
 var families = []string{"arg_", "cookie_", "http_"}
 
 // Template reads text with nginx variables, $name or ${name}, and writes them all as ${name}.
-func Template(text string) (model.Template, error) {
+func Template(text string) (model.Template, error) { return templateWith(text) }
+
+// templateWith is Template where further variables count too.
+func templateWith(text string, further ...string) (model.Template, error) {
 	const most = 2048
 	if len(text) > most {
 		return "", fmt.Errorf("is longer than %d bytes", most)
@@ -49,7 +52,7 @@ func Template(text string) (model.Template, error) {
 		if !found {
 			break
 		}
-		name, rest, err := cutVariable(after)
+		name, rest, err := cutVariable(after, further)
 		if err != nil {
 			return "", err
 		}
@@ -59,8 +62,8 @@ func Template(text string) (model.Template, error) {
 	return model.Template(out.String()), nil
 }
 
-// cutVariable takes the name of a variable, what stands after "$", from the beginning of text.
-func cutVariable(text string) (name, rest string, err error) {
+// cutVariable takes the name of a variable, what stands after "$", from the beginning of text. Some may be further than the usual ones.
+func cutVariable(text string, further []string) (name, rest string, err error) {
 	inner, braced := strings.CutPrefix(text, "{")
 	end := 0
 	for end < len(inner) && (isLetterOrDigit(inner[end]) || inner[end] == '_') {
@@ -73,7 +76,7 @@ func cutVariable(text string) (name, rest string, err error) {
 			return "", "", errors.New("has a ${ without }")
 		}
 	}
-	if !isVariable(name) {
+	if !isVariable(name) && !slices.Contains(further, name) {
 		return "", "", fmt.Errorf("names the variable %q, which there is none of here", "$"+name)
 	}
 	return name, rest, nil

@@ -146,6 +146,7 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"steady":      func(s Shapes, shape Shape) bool { return s.steady(shape) },
 	"codes":       Shape.errorCodes,
 	"trust":       trustPath,
+	"usualParams": usualParams,
 	"ordinals":    func(params []model.Param) []numbered { return numbers(params) },
 	"pools":       Shapes.tlsPools,
 	"constant":    func(t model.Template) bool { return !strings.Contains(string(t), "$") },

@@ -40,7 +40,7 @@ type Shape struct {
 
 	// Buffering is 1 for on and 2 for off, where the settings say otherwise; RequestBuffering likewise.
 	Buffering, RequestBuffering int64
-	// BufferNumber, BufferSize, BusySize and BodyBuffer are numbers and bytes; MaxTempFile is bytes and 1 more.
+	// BufferNumber, BufferSize, BusySize and MaxTempFile are set together, numbers and bytes, the last and 1 more; BodyBuffer is bytes.
 	BufferNumber, BufferSize, BusySize, MaxTempFile, BodyBuffer int64
 	// Version is 10 or 11.
 	Version int64
@@ -179,8 +179,10 @@ func (s *Shape) setBuffers(p, base *model.Policy) {
 	s.BodyBuffer = differing(b.RequestBody, u.RequestBody, 0)
 	if s.Protocol == model.HTTP || s.Protocol == model.HTTPS {
 		s.Buffering, s.RequestBuffering = onOff(b.Response, u.Response), onOff(b.Request, u.Request)
-		s.BufferNumber, s.BufferSize = differing(int64(b.Number), int64(u.Number), 0), differing(b.Size, u.Size, 0)
-		s.BusySize, s.MaxTempFile = differing(b.Busy, u.Busy, 0), differing(b.MaxTempFile, u.MaxTempFile, 1)
+		// All four or none, so that a shape that outlives a change of the settings is still what nginx takes.
+		if b.Number != u.Number || b.Size != u.Size || b.BusySize() != u.BusySize() || b.MaxTempFile != u.MaxTempFile {
+			s.BufferNumber, s.BufferSize, s.BusySize, s.MaxTempFile = int64(b.Number), b.Size, b.BusySize(), b.MaxTempFile+1
+		}
 		if p.HTTPVersion10 != base.HTTPVersion10 {
 			s.Version = 11 - bit(p.HTTPVersion10)
 		}

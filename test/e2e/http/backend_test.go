@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/fcgi"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -77,6 +78,21 @@ func serveEcho(name string) http.HandlerFunc {
 			Backend: name, Method: r.Method, URI: r.RequestURI, Host: r.Host, Proto: r.Proto, Header: r.Header,
 			Bytes: n, Sum: hex.EncodeToString(sum.Sum(nil)), Client: r.RemoteAddr,
 		}) // the client is gone: nothing to be done
+	}
+}
+
+// alwaysAnswered are the statuses of servers s403, s404 and so on, which give no other answer.
+var alwaysAnswered = []int{403, 404, 429, 500, 502, 503, 504}
+
+// serveFastCGI is serveEcho for FastCGI: it says what it saw of each parameter as a header Param-NAME.
+func serveFastCGI(name string) http.HandlerFunc {
+	echo := serveEcho(name)
+	return func(w http.ResponseWriter, r *http.Request) {
+		for param, value := range fcgi.ProcessEnv(r) {
+			r.Header.Set("Param-"+param, value)
+		}
+		r.RequestURI = r.URL.RequestURI()
+		echo(w, r)
 	}
 }
 
@@ -167,6 +183,20 @@ func startBackends() (map[string]netip.AddrPort, error) {
 		}
 		go func() { _ = (&http.Server{Handler: handler}).Serve(l) }()
 	}
+	for _, status := range alwaysAnswered {
+		l, err := listen(fmt.Sprintf("s%d", status))
+		if err != nil {
+			return nil, err
+		}
+		go func() {
+			_ = (&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })}).Serve(l)
+		}()
+	}
+	fast, err := listen("fcgi")
+	if err != nil {
+		return nil, err
+	}
+	go func() { _ = fcgi.Serve(fast, serveFastCGI("fcgi")) }()
 	for _, name := range []string{"grpc", "grpcs"} {
 		l, err := listen(name)
 		if err != nil {

@@ -210,6 +210,11 @@ func (e expectation) check(r *response) string {
 	case "header":
 		name, value, _ := strings.Cut(e.text, ":")
 		return compare(strings.Join(r.header.Values(name), ", "), strings.TrimSpace(value))
+	case "size":
+		return compare(fmt.Sprint(len(r.body)), e.text)
+	case "tries":
+		_, upstream, _ := strings.Cut(r.log, "] [] ") // behind the names of the backends come the endpoints
+		return compare(fmt.Sprint(strings.Count(upstream, "127.0.0.1:")), e.text)
 	case "continued":
 		return compare(fmt.Sprint(r.continued), e.text)
 	case "certificate":

@@ -31,10 +31,13 @@ import (
 //	< 200                                status
 //	< backend web                        the server that answered; "same" for the one that answered before, "other" for another
 //	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third,
-//	                                     "web<9" fewer or none; a number alone demands so many different ones
+//	                                     "web<9" fewer or none; a number alone demands so many different ones;
+//	                                     "none" stands for answers of no backend
 //	< path /x?y                          the request target that the backend saw
 //	< method, host, proto TEXT           what else the backend saw
 //	< bytes 100                          length of the body that the backend saw
+//	< size 100                           length of the response body
+//	< tries 2                            how many endpoints were asked, by the default log line
 //	< got Name: value                    a header that the backend saw; no value: it saw none
 //	< header Name: value                 a response header; no value: there is none
 //	< cookie NAME: Path=/; HttpOnly      the attributes of a cookie that is set, Expires as "+N" seconds from now; none: it is not set
@@ -197,8 +200,11 @@ func (s *step) run(t *testing.T, client *client) {
 			if e.verb == "backends" {
 				continue
 			}
-			if e.verb == "log" {
+			switch e.verb {
+			case "log":
 				r.log = awaitLog(logged, e.text)
+			case "tries":
+				r.log = awaitLog(logged, "")
 			}
 			if e.verb == "errors" {
 				r.errors = awaitErrors(complained, e.text)
@@ -264,6 +270,9 @@ func checkCounts(answered map[string]int, want string) string {
 			continue
 		}
 		name := word[:end]
+		if name == "none" {
+			name = ""
+		}
 		wanted[name] = true
 		n, _ := strconv.Atoi(word[end+1:])
 		if word[end] == '<' && answered[name] == 0 {

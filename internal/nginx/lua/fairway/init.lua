@@ -19,14 +19,17 @@ function M.master(options)
     route.health_path = options.health_path
     route.self = options.self
     require("fairway.url_balancer").self = options.self
-    local parts = require("fairway.respond").parts
-    parts.cors = require("fairway.cors").respond
-    parts.auth = require("fairway.external_auth").respond
-    parts.headers = require("fairway.response_headers").set
-    parts.cookie_domain = require("fairway.response_headers").cookie_domain
-    parts.cookie_path = require("fairway.response_headers").cookie_path
-    parts.location = require("fairway.response_headers").location
-    parts.ewma = require("fairway.ewma").observe
+    local headers = require "fairway.response_headers"
+    -- What is changed in the backend's headers comes before those that Fairway adds; the Ingress has the last word.
+    require("fairway.respond").parts = {
+        { "cookie_domain", headers.cookie_domain },
+        { "cookie_path", headers.cookie_path },
+        { "location", headers.location },
+        { "auth", require("fairway.external_auth").respond },
+        { "cors", require("fairway.cors").respond },
+        { "ewma", require("fairway.ewma").observe },
+        { "headers", headers.set },
+    }
     require "fairway.balancer"
     require "fairway.certificate"
 end

@@ -8,6 +8,7 @@ local template = require "fairway.template"
 local var = ngx.var
 
 local M = {}
+local none = {}
 
 -- Tells a backend that stands in for another what went wrong; identity is that of the route: namespace, Ingress, Service, port.
 function M.tell_error(identity, status)
@@ -29,6 +30,19 @@ function M.request(_, policy)
     end
     if policy.connection then
         var.fairway_connection = policy.connection
+    end
+end
+
+-- Runs last before a request goes to a FastCGI location, when its path is that for the backend: the program that is asked for, and the
+-- values of the parameters, whose names are in the location.
+function M.fastcgi(fastcgi)
+    local script = var.uri
+    if fastcgi.index and script:byte(-1) == 47 then
+        script = script .. fastcgi.index
+    end
+    var.fairway_script = script
+    for i, text in ipairs(fastcgi.params or none) do
+        var["fairway_param_" .. i] = template.expand_header(text)
     end
 end
 

@@ -8,14 +8,16 @@ local store = require "fairway.store"
 
 local M = {}
 
--- The parts, each a function of the policy that runs if the policy has the member. Modules add themselves in init.lua.
+-- The parts in the order in which they run, { member, function } each: the function takes the member of the policy, if it has one, and the
+-- policy. See init.lua.
 M.parts = {}
 
 -- Applies the policy to the response headers of this request.
 function M.apply(policy)
-    for member, part in pairs(M.parts) do
-        if policy[member] then
-            part(policy[member], policy)
+    for _, part in ipairs(M.parts) do
+        local member = policy[part[1]]
+        if member then
+            part[2](member, policy)
         end
     end
 end

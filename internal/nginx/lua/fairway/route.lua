@@ -230,6 +230,9 @@ local function serve(host, route, uri)
             ngx.log(ngx.ERR, "shape ", shape, " is not in this configuration")
             return exit(503)
         end
+        if policy and policy.fastcgi then
+            prepare.fastcgi(policy.fastcgi)
+        end
         return exec("@" .. shape)
     end
 end

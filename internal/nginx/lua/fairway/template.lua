@@ -8,10 +8,12 @@ local var = ngx.var
 
 local M = {}
 
--- The predecessor's own variables.
+-- The predecessor's own variables, and those that make sense in the location of FastCGI only.
 local special = {
     best_http_host = function() return var.http_host end,
     escaped_request_uri = function() return ngx.escape_uri(var.request_uri) end,
+    document_root = function() return "/usr/local/nginx/html" end, -- as in the configuration
+    fastcgi_script_name = function() return var.fairway_script end,
     pass_access_scheme = function() return var.scheme end,
     pass_port = function() return var.server_port end,
     pass_server_port = function() return var.server_port end,
