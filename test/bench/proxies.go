@@ -193,14 +193,15 @@ backend u
 	return p, nil
 }
 
-// startFairway runs the driver with a model of so many hosts. Path /second is of a shape of its own.
-func startFairway(dir string, port, hosts int, log *os.File) (*proxy, *proxy, error) {
+// startFairway runs the driver with a model of so many hosts and gives the ways through it. Path /second is of a shape of its own, /policies has what
+// policyRoute says.
+func startFairway(dir string, port, hosts int, log *os.File) ([]*proxy, error) {
 	driver, err := nginx.New(nginx.Options{
 		RuntimeDir: dir, Address: "127.0.0.1", HTTPPort: port, HTTPSPort: port + 1,
 		AccessLog: log, ErrorLog: discard{}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -210,7 +211,7 @@ func startFairway(dir string, port, hosts int, log *os.File) (*proxy, *proxy, er
 	defer done()
 	if _, err := driver.Apply(applied, fairwayModel(hosts, log != nil)); err != nil {
 		stop()
-		return nil, nil, err
+		return nil, err
 	}
 	pid := func() int {
 		text, _ := os.ReadFile(filepath.Join(dir, "nginx.pid"))
@@ -218,8 +219,10 @@ func startFairway(dir string, port, hosts int, log *os.File) (*proxy, *proxy, er
 		_, _ = fmt.Sscan(string(text), &master)
 		return firstChild(master)
 	}
-	return &proxy{name: "Fairway, default shape", port: port, path: "/", pid: pid, stop: stop},
-		&proxy{name: "Fairway, second shape", port: port, path: "/second", pid: pid, stop: func() {}}, nil
+	same := func(name, path string) *proxy { return &proxy{name: name, port: port, path: path, pid: pid, stop: func() {}} }
+	first := same(defaultShape, "/")
+	first.stop = stop
+	return []*proxy{first, same(secondShape, "/second"), same(fourPolicies, "/policies")}, nil
 }
 
 type discard struct{}
@@ -239,12 +242,28 @@ func fairwayModel(hosts int, log bool) *model.Model {
 		plain.Policy.HTTPSRedirect = false
 		second := *plain
 		second.Path, second.Policy.Host = "/second", "other.example"
+		policies := policyRoute(plain)
 		m.Hosts = append(m.Hosts, &model.Host{Name: hostName(i), Matches: []model.Match{
 			{Kind: model.Exact, Path: "/second", Route: &second}, {Kind: model.Prefix, Path: "/second/", Route: &second},
+			{Kind: model.Exact, Path: "/policies", Route: policies}, {Kind: model.Prefix, Path: "/policies/", Route: policies},
 			{Kind: model.Prefix, Path: "/", Route: plain},
 		}})
 	}
 	return m
+}
+
+// policyRoute is a route with a rate limit that is never reached, CORS for the origin of the load, an allow list and a canary.
+func policyRoute(plain *model.Route) *model.Route {
+	r := *plain
+	r.Path = "/policies"
+	r.Policy.RateLimit = &model.RateLimit{Name: "ns/limited", PerSecond: 1000000, SecondBurst: 5000000}
+	r.Policy.CORS = &model.CORS{
+		Origins: []string{"https://app.example", "https://*.example.org"}, Methods: "GET, PUT, POST, DELETE, PATCH, OPTIONS",
+		Headers: "DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization", Credentials: true, MaxAge: 1728000,
+	}
+	r.Policy.Access = &model.Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8")}}
+	r.Canaries = []model.Canary{{Owner: r.Owner, Backend: r.Backend, Header: "X-Canary", Weight: 10, WeightTotal: 100}}
+	return &r
 }
 
 // firstChild gives a process that pid has started, or 0.

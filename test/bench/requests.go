@@ -39,6 +39,15 @@ func measureRequests(ctx context.Context, s settings, r *report) error {
 	return nil
 }
 
+// The ways through Fairway that are compared with static nginx, which does no policy at all.
+const (
+	defaultShape = "Fairway, default shape"
+	secondShape  = "Fairway, second shape"
+	fourPolicies = "Fairway, limit + CORS + allow list + canary"
+)
+
+var budgets = map[string]float64{defaultShape: 1.10, secondShape: 1.20, fourPolicies: 1.35}
+
 // requestCase is a set-up in which the proxies are compared.
 type requestCase struct {
 	hosts int
@@ -96,7 +105,7 @@ func (c requestCase) measure(ctx context.Context, r *report, rounds int, length 
 	for _, p := range proxies {
 		note := fmt.Sprintf("median of %d rounds; %s µs CPU per request", rounds, short(quantile(costs[p.name], .5)))
 		what := fmt.Sprintf("%s, %s", p.name, c)
-		budget := map[string]float64{"Fairway, default shape": 1.10, "Fairway, second shape": 1.20}[p.name]
+		budget := budgets[p.name]
 		ratio := quantile(ratios[p.name], .5)
 		if budget > 0 {
 			r.addBudget("requests", what, ratio, "× static", budget, note)
@@ -132,11 +141,11 @@ func (c requestCase) start(dir string) ([]*proxy, error) {
 		return fail(err)
 	}
 	list = append(list, static)
-	first, second, err := startFairway(filepath.Join(dir, "fairway"), ports[1], c.hosts, log)
+	ways, err := startFairway(filepath.Join(dir, "fairway"), ports[1], c.hosts, log)
 	if err != nil {
 		return fail(err)
 	}
-	list = append(list, first, second)
+	list = append(list, ways...)
 	if !c.log { // HAProxy logs to syslog alone, which is not comparable
 		haproxy, err := startHAProxy(filepath.Join(dir, "haproxy"), ports[4], c.hosts)
 		if err != nil {
@@ -150,7 +159,7 @@ func (c requestCase) start(dir string) ([]*proxy, error) {
 // wrkScript spreads requests over hosts.
 func wrkScript(hosts int) string {
 	return fmt.Sprintf(`local requests, i, n = {}, 0, %d
-init = function() for k = 0, n - 1 do requests[k] = wrk.format("GET", nil, { Host = string.format("host%%05d.example", k) }) end end
+init = function() for k = 0, n - 1 do requests[k] = wrk.format("GET", nil, { Host = string.format("host%%05d.example", k), Origin = "https://app.example" }) end end
 request = function() i = (i + 1) %% n return requests[i] end
 `, hosts)
 }
