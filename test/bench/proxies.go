@@ -219,7 +219,9 @@ func startFairway(dir string, port, hosts int, log *os.File) ([]*proxy, error) {
 		_, _ = fmt.Sscan(string(text), &master)
 		return firstChild(master)
 	}
-	same := func(name, path string) *proxy { return &proxy{name: name, port: port, path: path, pid: pid, stop: func() {}} }
+	same := func(name, path string) *proxy {
+		return &proxy{name: name, port: port, path: path, pid: pid, stop: func() {}}
+	}
 	first := same(defaultShape, "/")
 	first.stop = stop
 	return []*proxy{first, same(secondShape, "/second"), same(fourPolicies, "/policies")}, nil
