@@ -50,6 +50,7 @@ func (c Cluster) Stop() {
 	if c.Netns == "" {
 		return
 	}
+	_ = os.RemoveAll(c.etc())
 	if out, err := exec.Command(filepath.Join(c.Bin, "cluster"), "down", "--dir", c.dir).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "stop the cluster: %v: %s\n", err, out)
 	}
@@ -61,4 +62,18 @@ func (c Cluster) Command(verb, part string) error {
 		return fmt.Errorf("cluster %s %s: %w: %s", verb, part, err, out)
 	}
 	return nil
+}
+
+// dnsServer is the address of the cluster's DNS server, which the test control plane runs.
+const dnsServer = "10.96.0.10"
+
+// etc is the folder whose files `ip netns exec` puts over those of /etc.
+func (c Cluster) etc() string { return filepath.Join("/etc/netns", c.Netns) }
+
+// useDNS makes the cluster's DNS server answer what runs in its network, as it is for a pod.
+func (c Cluster) useDNS() error {
+	if err := os.MkdirAll(c.etc(), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.etc(), "resolv.conf"), []byte("nameserver "+dnsServer+"\noptions ndots:5\n"), 0o644)
 }

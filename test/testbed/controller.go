@@ -59,6 +59,9 @@ func (c *Controller) Start() error {
 		return err
 	}
 	defer log.Close()
+	if err := c.cluster.useDNS(); err != nil {
+		return err
+	}
 	// `ip netns exec` becomes the controller, so its process ID is ours.
 	c.cmd = exec.Command("ip", "netns", "exec", c.cluster.Netns, filepath.Join(c.dir, "fairway"), "controller",
 		"--kubeconfig", c.cluster.InternalKubeconfig, "--controller-class", c.class, "--runtime-dir", c.RuntimeDir(),
