@@ -63,6 +63,8 @@ func (f *folder) tries() []try {
 		{"a rewritten path", f.get("rewrite.localhost", "/api/orders/7"), "path: /orders/7\n"},
 		{"a canary: 30 of 100 requests go to the new version; repeat it", f.get("canary.localhost", "/"), "backend: hello"},
 		{"always the canary, by a header", f.get("canary.localhost", "/", "-H", "X-Canary: always"), "backend: hello-next\n"},
+		{"a login: without it 401", f.get("guarded.localhost", "/", "-i"), "401"},
+		{"with it, and a page of another site may ask", f.get("guarded.localhost", "/", "-i", "-u", "demo:demo", "-H", "Origin: https://app.localhost"), "Access-Control-Allow-Origin: https://app.localhost"},
 		{"HTTPS, over HTTP/2", f.getTLS("secure.localhost", "/", "-i", "--cacert", f.certificate), "HTTP/2 200"},
 		{"plain HTTP to the same host is redirected", f.get("secure.localhost", "/", "-i"), "308"},
 		{"a WebSocket: it greets, then ticks", f.webSocket("chat.localhost"), "welcome to chat"},
