@@ -116,7 +116,11 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 	if err := d.checkSnippets(ctx, m); err != nil {
 		return model.Change{}, err
 	}
-	plan := newPlan(d.config, state.Compare(d.held, d.last, m, d.fallback), d.last, m)
+	known := d.last
+	if len(d.unsent) > 0 {
+		known = nil // nginx still has routes of an older model
+	}
+	plan := newPlan(d.config, state.Compare(d.held, d.last, m, d.fallback), known, m)
 	if !d.ran {
 		return d.begin(plan, m)
 	}

@@ -52,8 +52,8 @@ func (p Plan) String() string {
 	return out.String()
 }
 
-// newPlan says what the changes to the entries that lead from the model last, nil for none, to m, and the shapes and settings of a model, need. Shapes that are
-// in use no more stay until the next reload, because dropping one would cost a reload of its own.
+// newPlan says what the changes to the entries that lead from the model last, nil when nginx may not have all of it, to m, and the shapes and
+// settings of m, need. Shapes once in use stay until the next reload, whatever its reason, because dropping one would cost a reload of its own.
 func newPlan(now conf.Config, changes []state.Change, last, m *model.Model) Plan {
 	p := Plan{Changes: changes, Config: now}
 	needed := conf.Needed(changedHosts(last, m), &m.Settings)
@@ -74,8 +74,7 @@ func newPlan(now conf.Config, changes []state.Change, last, m *model.Model) Plan
 	}
 	if p.Reload {
 		p.Config.Settings, p.Config.Servers, p.Config.Streams = m.Settings, servers, m.Streams
-		p.Config.Shapes = conf.Shapes{}
-		p.Config.Shapes.Add(conf.Needed(m.Hosts, &m.Settings))
+		p.Config.Shapes = conf.Needed(m.Hosts, &m.Settings)
 		// Routes of the old state are served until Changes are in.
 		if last == nil {
 			p.Config.Shapes.Add(now.Shapes)

@@ -93,3 +93,22 @@ func TestOlder(t *testing.T) {
 		}
 	}
 }
+
+// A reload for another reason drops the shapes that neither the old nor the new model needs.
+func TestReloadDropsShapes(t *testing.T) {
+	before, after := newModel(), newModel()
+	before.Hosts[1].Matches[0].Route.Policy.BodyLimit = 7
+	after.Hosts[1].Matches[0].Route.Policy.BodyLimit = 9
+	stale := conf.Shape{Protocol: model.GRPC, BodyLimit: 5}
+	now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before.Hosts, &before.Settings)}
+	now.Shapes[stale] = conf.Parts{}
+	plan := newPlan(now, nil, before, after)
+	for shape, want := range map[conf.Shape]bool{stale: false, {BodyLimit: 7}: true, {BodyLimit: 9}: true} {
+		if _, found := plan.Config.Shapes[shape]; found != want {
+			t.Errorf("%s is there: %v, want %v", shape.Name(), found, want)
+		}
+	}
+	if _, found := newPlan(now, nil, nil, after).Config.Shapes[stale]; !found {
+		t.Error("a shape is dropped that nginx may still need")
+	}
+}
