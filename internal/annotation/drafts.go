@@ -7,8 +7,5 @@ type (
 	loginDraft    struct{}
 	clientDraft   struct{}
 	upstreamDraft struct{}
-	limitDraft    struct{}
-	corsDraft     struct{}
-	redirectDraft struct{}
 	mirrorDraft   struct{}
 )

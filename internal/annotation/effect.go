@@ -90,6 +90,7 @@ func newEffect(defaults *model.Settings) *Effect {
 		ForceHTTPSRedirect: defaults.ForceHTTPSRedirect,
 		VirtualService:     defaults.VirtualServices,
 		CanaryRule:         model.Canary{WeightTotal: 100},
+		cors:               newCORSDraft(),
 	}
 	e.Policy.ExternalAuth = defaults.GlobalAuth
 	return e

@@ -18,6 +18,8 @@ func Groups() []Group {
 		retry,
 		response,
 		canary,
+		limit,
+		cors,
 		acl,
 		externalAuth,
 		errorPages,

@@ -50,8 +50,9 @@ type run struct {
 	hosts        []*hostMemory // with a claim, in the order of first appearance
 	backends     []*backendMemory
 	certificates map[model.CertificateID]*model.Certificate
-	unsorted     bool            // other names were put behind the hosts
-	covering     map[string]bool // the hosts with a wildcard name that have an entry among the server names
+	unsorted     bool              // other names were put behind the hosts
+	otherNames   map[string]string // the host of each alias and counterpart; nil until somebody asks
+	covering     map[string]bool   // the hosts with a wildcard name that have an entry among the server names
 }
 
 // readSettings parses the ConfigMap. Other settings than last time make everything that depends on them be built anew.

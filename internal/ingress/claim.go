@@ -145,6 +145,9 @@ type hostClaim struct {
 	root model.BackendID
 }
 
+// bare tells whether the claim is no more than the spec.defaultBackend of an Ingress without rules.
+func (h *hostClaim) bare() bool { return len(h.paths) == 1 && h.paths[0].bare }
+
 // pathClaim is one path of a hostClaim.
 type pathClaim struct {
 	host    *hostClaim

@@ -62,7 +62,7 @@ func (h *hostBuild) settleHost(host *model.Host) {
 	decided := false
 	for _, main := range h.in.mains {
 		e := main.effect.Host
-		if h.name != model.CatchAll {
+		if !main.bare() {
 			host.AppRoot = cmp.Or(host.AppRoot, e.AppRoot)
 		}
 		if host.Snippet == "" {
@@ -115,27 +115,50 @@ func (r *run) addOtherNames(h *hostMemory) {
 	}
 }
 
-// counterpartOf gives the name that redirects to a host because a claim asks for it, unless that name is a host or an alias itself.
+// counterpartOf gives the name that redirects to a host because a claim asks for it, unless that name is a host, an alias or another's counterpart.
 func (r *run) counterpartOf(h *hostMemory) string {
 	if h.name == model.CatchAll || h.name[0] == '*' || h.result.host == nil {
 		return ""
 	}
-	if !slices.ContainsFunc(h.in.mains, func(c *hostClaim) bool { return c.effect.Host.WWW }) {
+	i := slices.IndexFunc(h.in.mains, func(c *hostClaim) bool { return c.effect.Host.WWW })
+	if i < 0 {
 		return ""
 	}
 	name, found := strings.CutPrefix(h.name, "www.")
 	if !found {
 		name = "www." + h.name
 	}
-	if other := r.memory.hosts[name]; other != nil && other.seen == r.memory.now && len(other.in.mains) > 0 {
-		return ""
+	owner := r.ownerOf(name)
+	if owner == "" && isHostName(name) {
+		r.otherNames[name] = h.name
+		return name
 	}
-	for _, other := range r.hosts {
-		if slices.Contains(other.in.aliases, name) {
-			return ""
+	c := h.in.mains[i]
+	why := "the name " + name + " is none that a host may have"
+	if owner != "" {
+		why = "the name " + name + " belongs to the host " + owner
+	}
+	r.problems = append(r.problems, model.Problem{
+		Object: c.ref, Field: "metadata.annotations[" + c.prefix + "/from-to-www-redirect]", Reason: model.ReasonShadowed,
+		Message: why + "; it does not redirect to " + h.name,
+	})
+	return ""
+}
+
+// ownerOf gives the host that has a name, as its own, as an alias or as the counterpart that was given to it before; empty for none.
+func (r *run) ownerOf(name string) string {
+	if r.otherNames == nil {
+		r.otherNames = map[string]string{}
+		for _, h := range r.hosts {
+			for _, alias := range h.in.aliases {
+				r.otherNames[alias] = h.name
+			}
 		}
 	}
-	return name
+	if h := r.memory.hosts[name]; h != nil && h.seen == r.memory.now && len(h.in.mains) > 0 {
+		return name
+	}
+	return r.otherNames[name]
 }
 
 // sortOtherNames restores the order of hosts and server names.

@@ -4,7 +4,7 @@
 package settings
 
 var redirect = Group{
-	Name: "redirect", Doc: "Redirects from HTTP to HTTPS.",
+	Name: "redirect", Doc: "How redirects look.",
 	Keys: []Key{
 		Bool("force-ssl-redirect", Spec{
 			Default: "false", Example: "true",
@@ -13,7 +13,7 @@ var redirect = Group{
 
 		Enum("http-redirect-code", Spec{
 			Default: "308", Example: "301",
-			Doc: "The status of redirects to HTTPS.",
+			Doc: "The status of redirects to HTTPS and of from-to-www-redirect.",
 		}, []string{"301", "302", "307", "308"}, []int{301, 302, 307, 308}, func(d *draft, v int) { d.HTTPSRedirectCode = v }),
 
 		Parsed("no-tls-redirect-locations", "list of beginnings of paths", Spec{
@@ -26,9 +26,19 @@ var redirect = Group{
 			Doc: "Default of the annotation: keeps the last / of the URI in the redirect to HTTPS.",
 		}, func(d *draft, v bool) { d.Route.KeepTrailingSlash = v }),
 
+		Bool("relative-redirects", Spec{
+			Default: "false", Example: "true",
+			Doc: "Default of the annotation: redirects to a path have no scheme and host.",
+		}, func(d *draft, v bool) { d.Route.RelativeRedirects = v }),
+
 		Bool("ssl-redirect", Spec{
 			Default: "true", Example: "false",
 			Doc: "Default of the annotation: redirects to HTTPS where the host has a certificate.",
 		}, func(d *draft, v bool) { d.Route.HTTPSRedirect = v }),
+
+		Bool("use-port-in-redirects", Spec{
+			Default: "false", Example: "true",
+			Doc: "Default of the annotation: redirects to HTTPS name its port, and redirects to a path that of the request.",
+		}, func(d *draft, v bool) { d.Route.PortInRedirects = v }),
 	},
 }

@@ -15,6 +15,7 @@ func Groups() []Group {
 		worker,
 		log,
 		client,
+		limit,
 		access,
 		auth,
 		admission,

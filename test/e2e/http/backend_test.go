@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -40,10 +41,14 @@ type seen struct {
 	Client  string      `json:"client"`
 }
 
+// arrived counts the requests that reached a backend of serveEcho.
+var arrived atomic.Int64
+
 // serveEcho answers with what it saw; the query can ask for a status, a delay, headers, reflected headers, a size, and the header Echo-Status for a
 // status too.
 func serveEcho(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		arrived.Add(1)
 		if websocket.IsWebSocketUpgrade(r) {
 			echoWebSocket(w, r)
 			return

@@ -21,8 +21,8 @@ import (
 // pair is a certificate and its key, as PEM.
 type pair struct{ chain, key []byte }
 
-// newPair makes a certificate for a name; the serial number tells it from others.
-func newPair(name, algorithm string, serial int64) (pair, error) {
+// newPair makes a certificate for a name, and others; the serial number tells it from others.
+func newPair(name, algorithm string, serial int64, others ...string) (pair, error) {
 	var key crypto.Signer
 	var err error
 	if algorithm == "RSA" {
@@ -34,7 +34,7 @@ func newPair(name, algorithm string, serial int64) (pair, error) {
 		return pair{}, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: append([]string{name}, others...),
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)

@@ -28,6 +28,7 @@ type request struct {
 	chunked     bool
 	times       int
 	jar         bool // with the case's cookies
+	meanwhile   bool
 }
 
 func newRequest(method, target string) (*request, error) {
@@ -46,6 +47,8 @@ func (r *request) option(text string) error {
 		r.times, err = strconv.Atoi(rest)
 	case word == "jar":
 		r.jar = true
+	case word == "meanwhile":
+		r.meanwhile = true
 	case word == "body":
 		r.body, err = strconv.Atoi(rest)
 	case word == "chunked":
@@ -73,6 +76,7 @@ type response struct {
 	continued   bool // 100 Continue came first
 	log, errors string
 	before      string // the backend that answered the request before
+	took        time.Duration
 }
 
 func (r *request) send(s *stage) (*response, error) {
@@ -106,10 +110,12 @@ func (r *request) send(s *stage) (*response, error) {
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	go func() { _, _ = conn.Write(r.bytes(u.Host, "/"+target)) }() // an early answer may end the connection
 	if err := out.read(conn, r.method); err != nil {
 		return nil, err
 	}
+	out.took = time.Since(start)
 	return out, nil
 }
 
@@ -217,6 +223,11 @@ func (e expectation) check(r *response) string {
 		return compare(fmt.Sprint(strings.Count(upstream, "127.0.0.1:")), e.text)
 	case "continued":
 		return compare(fmt.Sprint(r.continued), e.text)
+	case "after", "within":
+		bound, err := time.ParseDuration(e.text)
+		if err != nil || e.verb == "after" && r.took < bound || e.verb == "within" && r.took > bound {
+			return fmt.Sprintf("the answer took %s, want %s %s", r.took, e.verb, e.text)
+		}
 	case "certificate":
 		return compare(r.certificate, e.text)
 	case "body":

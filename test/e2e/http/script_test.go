@@ -28,6 +28,7 @@ import (
 //	> times 20                           that many requests, each of which must satisfy the lines below
 //	> jar                                the cookies that earlier requests of the case were given
 //	> sni name                           TLS server name, when it is not the URL's host; "-" for none
+//	> meanwhile                          what follows goes on as soon as a backend has the request; its answer is looked at in the end
 //	< 200                                status
 //	< backend web                        the server that answered; "same" for the one that answered before, "other" for another
 //	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third,
@@ -47,9 +48,12 @@ import (
 //	< errors TEXT                        the error log, since the request began, contains it; "errors without TEXT" demands that it does not
 //	< continued true                     whether 100 Continue came before the answer
 //	< certificate 7                      serial number of the certificate that was shown
+//	< after 1s, within 2s                how long the answer took at least, at most
 //
-// Between requests, "apply FILE" brings other manifests into force, and "reloads N" demands that so many reloads happened since the
-// case's first state.
+// ${web.ip} and ${web.port} are where the backend web is, ${self.http} and ${self.https} nginx' own ports, ${once} is another number in each run of a case: counters outlive cases.
+//
+// Between requests, "apply FILE" brings other manifests into force, "wait 1s" waits, and "reloads N" demands that so many reloads
+// happened since the case's first state.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -79,6 +83,7 @@ func runCase(t *testing.T, path string) {
 		}
 		return string(text)
 	}
+	shared.cases++
 	steps, err := parseScript(shared.expand(read("requests.txt")))
 	if err != nil {
 		t.Fatal(err)
@@ -89,14 +94,24 @@ func runCase(t *testing.T, path string) {
 	shared.apply(t, read("cluster.yaml"), read("settings.yaml"))
 	reloads := shared.reloads
 	client := &client{jar: map[string]string{}}
+	var pending []func()
+	defer func() {
+		for _, finish := range pending {
+			finish()
+		}
+	}()
 	for _, step := range steps {
 		switch {
+		case step.wait > 0:
+			time.Sleep(step.wait)
 		case step.apply != "":
 			shared.apply(t, read(step.apply), read("settings.yaml"))
 		case step.request == nil:
 			if got := shared.reloads - reloads; got != step.reloads {
 				t.Errorf("line %d: %d reloads, want %d", step.line, got, step.reloads)
 			}
+		case step.request.meanwhile:
+			pending = append(pending, step.begin(t))
 		default:
 			step.run(t, client)
 		}
@@ -107,6 +122,7 @@ func runCase(t *testing.T, path string) {
 type step struct {
 	line    int
 	apply   string
+	wait    time.Duration
 	reloads int
 	request *request
 	expect  []expectation
@@ -128,6 +144,12 @@ func parseScript(text string) ([]*step, error) {
 		case line == "" || line[0] == '#':
 		case word == "apply":
 			steps = append(steps, &step{line: number, apply: rest})
+		case word == "wait":
+			d, err := time.ParseDuration(rest)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+			steps = append(steps, &step{line: number, wait: d})
 		case word == "reloads":
 			n, err := strconv.Atoi(rest)
 			if err != nil {
@@ -222,6 +244,21 @@ func (s *step) run(t *testing.T, client *client) {
 			}
 		}
 	}
+}
+
+// begin sends the request and returns when a backend has it. The result waits for the answer and looks at it.
+func (s *step) begin(t *testing.T) (finish func()) {
+	t.Helper()
+	before := arrived.Load()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.run(t, &client{jar: map[string]string{}})
+	}()
+	for deadline := time.Now().Add(5 * time.Second); arrived.Load() == before && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	return func() { <-done }
 }
 
 // awaitLog gives what nginx has logged after an offset. A line is written just after the response, and one of an earlier request may come

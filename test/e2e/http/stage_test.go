@@ -39,6 +39,7 @@ type stage struct {
 	stopped             chan error
 	reloads             int               // since the stage began
 	refused             map[string]string // snippets that nginx did not take
+	cases               int               // that began
 }
 
 // lines collects what nginx logs.
@@ -114,8 +115,10 @@ func newStage() (*stage, error) {
 	return s, nil
 }
 
-// expand puts the backends' addresses into a text: ${web.ip}, ${web.port}.
+// expand puts the backends' addresses into a text, ${web.ip}, ${web.port}, nginx' own ports, ${self.http}, ${self.https}, and ${once}, a number
+// that no other case, and no other run of it, has.
 func (s *stage) expand(text string) string {
+	text = strings.NewReplacer("${once}", fmt.Sprint(s.cases), "${self.http}", fmt.Sprint(s.httpPort), "${self.https}", fmt.Sprint(s.httpsPort)).Replace(text)
 	for name, address := range s.backends {
 		text = strings.NewReplacer("${"+name+".ip}", address.Addr().String(), "${"+name+".port}", fmt.Sprint(address.Port())).Replace(text)
 	}

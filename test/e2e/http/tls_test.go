@@ -11,9 +11,9 @@ import (
 )
 
 // mustPair is newPair for tests.
-func mustPair(t *testing.T, name, algorithm string, serial int64) pair {
+func mustPair(t *testing.T, name, algorithm string, serial int64, others ...string) pair {
 	t.Helper()
-	p, err := newPair(name, algorithm, serial)
+	p, err := newPair(name, algorithm, serial, others...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +68,19 @@ func TestCertificateByServerName(t *testing.T) {
 	expectSerial(t, "wrong.example", "self-signed")
 	expectSerial(t, "nobody.example", "self-signed")
 	expectSerial(t, "", "self-signed")
+}
+
+// TestCertificateOfCounterpart checks what from-to-www-redirect shows over TLS: the host's certificate if it covers the other name too.
+func TestCertificateOfCounterpart(t *testing.T) {
+	redirecting := func(name, host string) string {
+		return strings.Replace(withTLS(name, host, name), "annotations: {", "annotations: {"+prefix+"from-to-www-redirect: \"true\"", 1)
+	}
+	shared.apply(t, redirecting("both", "both.example")+mustPair(t, "both.example", "ECDSA", 31, "www.both.example").secret("both")+
+		redirecting("one", "www.one.example")+mustPair(t, "www.one.example", "ECDSA", 32).secret("one"), "")
+	expectSerial(t, "both.example", "31")
+	expectSerial(t, "www.both.example", "31")
+	expectSerial(t, "www.one.example", "32")
+	expectSerial(t, "one.example", "self-signed")
 }
 
 func TestDefaultCertificate(t *testing.T) {

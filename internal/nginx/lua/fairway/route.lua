@@ -22,6 +22,8 @@ local backend_of, host_of, refresh = store.backend, store.host, store.refresh
 local exec, exit, redirect = ngx.exec, ngx.exit, ngx.redirect
 local var = ngx.var
 
+local default_ports = { http = 80, https = 443 }
+
 local M = {
     -- What the configuration says; set by init.lua.
     entry_limit = 0,  -- body limit of the entry location, 0 for none
@@ -51,10 +53,22 @@ local function to_https(route, policy)
     return answer.redirect(policy, "https://" .. var.host .. port .. uri, store.settings.redirect_code)
 end
 
-local function to_slash()
+-- Gives what stands before the path in a redirect to a path of this host.
+local function origin(policy)
+    if policy and policy.relative_redirects then
+        return ""
+    end
+    local scheme = var.scheme
+    if policy and policy.port_in_redirects then
+        local port = M.self[scheme]
+        return scheme .. "://" .. var.host .. (port == default_ports[scheme] and "" or ":" .. port)
+    end
+    return scheme .. "://" .. (var.http_host or var.host)
+end
+
+local function to_slash(policy)
     local arguments = var.args
-    return redirect(var.scheme .. "://" .. (var.http_host or var.host) .. ngx.escape_uri(var.uri, 0):gsub("%%2F", "/") .. "/"
-        .. (arguments and "?" .. arguments or ""), 301)
+    return redirect(origin(policy) .. ngx.escape_uri(var.uri, 0):gsub("%%2F", "/") .. "/" .. (arguments and "?" .. arguments or ""), 301)
 end
 
 -- Gives the request to the default backend, if there is one that lives.
@@ -155,8 +169,8 @@ local function before_backend(route, policy)
     if elsewhere then
         var.proxy_upstream_name = route.u or "upstream-default-backend"
         local location = elsewhere.url
-        if location:byte(1) == 47 and not policy.relative_redirects then
-            location = var.scheme .. "://" .. (var.http_host or var.host) .. location
+        if location:byte(1) == 47 then
+            location = origin(policy) .. location
         end
         return answer.redirect(policy, location, elsewhere.code)
     end
@@ -277,7 +291,7 @@ function M.handle()
     end
     if slash and not route.z then
         var.proxy_upstream_name = route.u
-        return to_slash()
+        return to_slash(route.policy)
     end
     return serve(host, route, uri)
 end
