@@ -50,7 +50,8 @@ type Effect struct {
 	mirror   mirrorDraft
 	waf      wafDraft
 	tracing  tracingDraft
-	through  bool // ssl-passthrough
+	through  bool     // ssl-passthrough
+	misnamed []string // what is wrong with items of server-alias
 	fastcgi  fastcgiDraft
 	response responseDraft
 }

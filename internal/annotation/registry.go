@@ -22,6 +22,7 @@ func Groups() []Group {
 		cors,
 		acl,
 		externalAuth,
+		server,
 		errorPages,
 		waf,
 		snippets,

@@ -30,9 +30,6 @@ var notYet = []Group{
 		closed("proxy-ssl-verify", Route, Low, "off"),
 		ignored("proxy-ssl-verify-depth", Route, Low),
 	}},
-	{Name: "server", Doc: "Other names of a host. Not supported yet.", Keys: []Key{
-		ignored("server-alias", Host, High),
-	}},
 	{Name: "tls", Doc: "TLS towards clients. Not supported yet.", Keys: []Key{
 		ignored("ssl-ciphers", Host, Low),
 		ignored("ssl-prefer-server-ciphers", Host, Low),

@@ -5,6 +5,8 @@ package ingress
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +18,7 @@ import (
 func (r *run) chooseNames() {
 	var taken map[string]*hostMemory
 	for _, h := range r.hosts {
-		deciding := h.next.namer()
+		deciding := r.namer(h)
 		if deciding == nil {
 			continue
 		}
@@ -28,32 +30,50 @@ func (r *run) chooseNames() {
 				}
 			}
 		}
-		asked := deciding.effect.Host
-		h.next.patterns = asked.Patterns
-		for _, name := range asked.Aliases {
-			switch owner := taken[name]; {
-			case owner == nil:
-				taken[name] = h
-				h.next.aliases = append(h.next.aliases, name)
-			case owner != h:
-				r.problems = append(r.problems, model.Problem{
-					Object: deciding.ref, Field: "metadata.annotations[" + deciding.prefix + "/server-alias]", Reason: model.ReasonShadowed,
-					Message: "the alias " + name + " of the host " + h.name + " belongs to the host " + owner.name + "; it has no effect here",
-				})
-			}
-		}
-		slices.Sort(h.next.aliases)
+		r.giveNames(h, deciding, taken)
 	}
 }
 
-// namer gives the first claim with further names for the host, or nil.
-func (in *hostInputs) namer() *hostClaim {
-	for _, main := range in.mains {
-		if e := main.effect.Host; len(e.Aliases)+len(e.Patterns) > 0 && main.name != model.CatchAll {
-			return main
+// giveNames gives a host the names that a claim asks for, and notes them as taken.
+func (r *run) giveNames(h *hostMemory, deciding *hostClaim, taken map[string]*hostMemory) {
+	asked := deciding.effect.Host
+	for _, name := range asked.Aliases {
+		switch owner := taken[name]; {
+		case owner == nil:
+			taken[name] = h
+			h.next.aliases = append(h.next.aliases, name)
+			if suffix, found := strings.CutPrefix(name, "*"); found {
+				h.next.patterns = append(h.next.patterns, "^.+"+regexp.QuoteMeta(suffix)+"$") // an alias covers several labels, a rule's host one
+			}
+		case owner != h:
+			r.aliasProblem(deciding, "the alias %s of the host %s belongs to the host %s; it has no effect here", name, h.name, owner.name)
 		}
 	}
-	return nil
+	slices.Sort(h.next.aliases)
+	h.next.patterns = append(h.next.patterns, asked.Patterns...)
+}
+
+// namer gives the first claim with further names for a host, or nil. Those of others have no effect.
+func (r *run) namer(h *hostMemory) *hostClaim {
+	var deciding *hostClaim
+	for _, main := range h.next.mains {
+		switch e := main.effect.Host; {
+		case len(e.Aliases)+len(e.Patterns) == 0:
+		case h.name == model.CatchAll:
+			r.aliasProblem(main, "rules without a host have no use for aliases; it has no effect on them")
+		case deciding != nil:
+			r.aliasProblem(main, "%s/%s, which is older, says which aliases the host %s has; it has no effect here", deciding.ref.Namespace, deciding.ref.Name, h.name)
+		default:
+			deciding = main
+		}
+	}
+	return deciding
+}
+
+func (r *run) aliasProblem(claim *hostClaim, format string, args ...any) {
+	r.problems = append(r.problems, model.Problem{
+		Object: claim.ref, Field: "metadata.annotations[" + claim.prefix + "/server-alias]", Reason: model.ReasonShadowed, Message: fmt.Sprintf(format, args...),
+	})
 }
 
 // settleHost gives a host what its claims ask for as a whole: each thing to the first that asks for it.

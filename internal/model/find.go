@@ -46,17 +46,20 @@ func Wildcard(name string) string {
 }
 
 // Find gives the host that answers for a requested host name and the match that takes a path of it. The name is lower-case
-// and has neither port nor final dot; the path is decoded and normalized, as nginx' $uri is. Exact host before wildcard
-// before catch-all; then as the MatchKinds say. The match is nil when the default backend answers.
+// and has neither port nor final dot; the path is decoded and normalized, as nginx' $uri is. Names and aliases before wildcards, before
+// patterns, before the catch-all host; then as the MatchKinds say. The match is nil when the default backend answers.
 func (m *Model) Find(name, path string) (*Host, *Match) {
 	var host *Host
 	if !strings.HasPrefix(name, "*") { // nobody asks for a wildcard itself
-		host = m.Host(name)
+		host = m.named(name)
 	}
 	if host == nil {
 		if w := Wildcard(name); w != "" {
-			host = m.Host(w)
+			host = m.named(w)
 		}
+	}
+	if host == nil {
+		host = m.byPattern(name)
 	}
 	if host == nil {
 		host = m.Host(CatchAll)
@@ -65,6 +68,31 @@ func (m *Model) Find(name, path string) (*Host, *Match) {
 		return nil, nil
 	}
 	return host, host.Find(path)
+}
+
+// named gives the host that has the name, or has it as an alias, or nil. It looks through all hosts for aliases.
+func (m *Model) named(name string) *Host {
+	if host := m.Host(name); host != nil {
+		return host
+	}
+	for _, h := range m.Hosts {
+		if slices.Contains(h.Aliases, name) {
+			return h
+		}
+	}
+	return nil
+}
+
+// byPattern gives the first host with a pattern that finds something in the name, or nil.
+func (m *Model) byPattern(name string) *Host {
+	for _, h := range m.Hosts {
+		for _, p := range h.Patterns {
+			if re, err := regexp.Compile("(?i)" + p); err == nil && re.MatchString(name) {
+				return h
+			}
+		}
+	}
+	return nil
 }
 
 // Find gives the match that takes a path, or nil. It tries the matches one by one and is meant for people and tests, not for traffic.

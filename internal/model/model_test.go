@@ -28,11 +28,15 @@ func TestFind(t *testing.T) {
 		{Name: "a.example", Matches: []Match{
 			{Kind: Exact, Path: "/p", Route: route("exact")}, {Kind: Prefix, Path: "/p/q/", Route: route("long")}, {Kind: Prefix, Path: "/p/", Route: route("short")},
 		}},
+		{Name: "alias.example", Aliases: []string{"*.other.example", "c.a.example", "long-name"}, Patterns: []string{`^s\d+\.`, `tail$`},
+			Matches: []Match{{Kind: Prefix, Path: "/", Route: route("aliased")}}},
 		{Name: "re.example", Matches: []Match{{Kind: Regex, Path: "/x|/y", Route: route("regex")}}},
 	}}
 	for request, want := range map[string]string{
 		"a.example/p": "exact", "a.example/p/q/r": "long", "a.example/p/r": "short", "a.example/": "", "a.example/pq": "",
 		"b.example/": "wildcard", "*.example/": "catch-all", "b.a.example/": "catch-all", "other/": "catch-all",
+		"c.a.example/": "aliased", "long-name/": "aliased", "x.other.example/": "aliased", "*.other.example/": "catch-all", "y.x.other.example/": "catch-all",
+		"s1.where.ever/": "aliased", "s.where.ever/": "catch-all", "is1.x/": "catch-all", "a.tail/": "aliased", "s1.example/": "wildcard",
 		"re.example/Xyz": "regex", "re.example/yy": "regex", "re.example/zx": "",
 	} {
 		host, path, _ := strings.Cut(request, "/")

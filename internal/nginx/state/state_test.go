@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,9 @@ func TestCompareIsDiff(t *testing.T) {
 				path := []string{"/", "/a/", "/b/"}[random.Intn(3)]
 				next.Hosts = append(next.Hosts, &model.Host{Name: name, Matches: []model.Match{{Kind: model.Prefix, Path: path, Route: route("web", nil)}}})
 			}
+			if n := len(next.Hosts); n > 0 && next.Hosts[n-1].Name == name && random.Intn(10) == 0 {
+				next.Hosts[n-1] = withNames(random, next.Hosts[n-1], i)
+			}
 			service := fmt.Sprintf("s\n%02d", i)
 			if b := old.Backend(id(service)); share(bit(b != nil)) {
 				next.Backends = append(next.Backends, b)
@@ -138,12 +142,53 @@ func TestCompareIsDiff(t *testing.T) {
 				next.ServerNames = append(next.ServerNames, server)
 			}
 		}
+		dropTaken(next)
 		changes := Compare(held, old, next)
 		if diff := cmp.Diff(Diff(held, Encode(next)), changes); diff != "" {
 			t.Fatalf("round %d: %s", round, diff)
 		}
 		held.Apply(changes)
 		old = next
+	}
+}
+
+// withNames gives a copy of a host with other aliases and patterns, among them names that are hosts before or after.
+func withNames(random *rand.Rand, h *model.Host, i int) *model.Host {
+	named := *h
+	named.Aliases, named.Patterns = nil, nil
+	for j := range 2 {
+		switch random.Intn(4) {
+		case 0:
+			named.Aliases = append(named.Aliases, fmt.Sprintf("alias%02d-%d", i, j))
+		case 1:
+			named.Aliases = append(named.Aliases, fmt.Sprintf("host%02d", random.Intn(30)))
+		case 2:
+			named.Patterns = append(named.Patterns, fmt.Sprintf("x%d", random.Intn(3)))
+		}
+	}
+	return &named
+}
+
+// dropTaken makes aliases unique, and no host's name, as package ingress does.
+func dropTaken(m *model.Model) {
+	taken := map[string]bool{}
+	for _, h := range m.Hosts {
+		taken[h.Name] = true
+	}
+	for i, h := range m.Hosts {
+		var kept []string
+		for _, alias := range h.Aliases {
+			if !taken[alias] {
+				taken[alias] = true
+				kept = append(kept, alias)
+			}
+		}
+		slices.Sort(kept)
+		if !slices.Equal(kept, h.Aliases) {
+			named := *h
+			named.Aliases = kept
+			m.Hosts[i] = &named
+		}
 	}
 }
 

@@ -122,3 +122,15 @@ func TestOldTLSVersionsAreRefused(t *testing.T) {
 		t.Error("TLS 1.1 was accepted")
 	}
 }
+
+// TestCertificateOfAnAlias checks that the certificate of a host answers for those aliases that it covers.
+func TestCertificateOfAnAlias(t *testing.T) {
+	aliases := `nginx.ingress.kubernetes.io/server-alias: "two.alias.example,other.example,*.alias.example"`
+	ingress := withTLS("alias", "one.alias.example", "alias")
+	ingress = strings.Replace(ingress, "annotations: {", "annotations: {"+aliases, 1)
+	shared.apply(t, ingress+mustPair(t, "*.alias.example", "ECDSA", 40).secret("alias"), "")
+	expectSerial(t, "one.alias.example", "40")
+	expectSerial(t, "two.alias.example", "40")
+	expectSerial(t, "three.alias.example", "40")
+	expectSerial(t, "other.example", "self-signed")
+}
