@@ -58,6 +58,14 @@ func TestRefused(t *testing.T) {
 		"proxy-connect-timeout":   "0",
 		"max-worker-connections":  "0",
 		"use-http2":               "on",
+		"proxy-buffer-size":       "4kb",
+		"proxy-buffers-number":    "1",
+		"proxy-busy-buffers-size": "1g",
+		"proxy-buffering":         "true",
+		"proxy-next-upstream":     "always",
+		"proxy-http-version":      "2",
+		"proxy-cookie-path":       "/ /; secure",
+		"proxy-redirect-from":     "~^http",
 		"hsts-max-age":            "-1",
 	} {
 		s, problems := Parse(owner, map[string]string{key: value, "server-tokens": "true"})

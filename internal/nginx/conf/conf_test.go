@@ -45,6 +45,21 @@ func TestEveryShapeHasALocationInBothServers(t *testing.T) {
 	}
 }
 
+// nginx reads Lua in pieces that end at quotes and braces and refuses one of 4096 bytes, so a list of many shapes must have such.
+func TestManyShapes(t *testing.T) {
+	var shapes []Shape
+	for i := range int64(1000) {
+		shapes = append(shapes, Shape{BodyLimit: i, BufferSize: i + 1, Errors: "404x503"})
+	}
+	text, _ := config(shapes...).Render()
+	block := string(text)[strings.Index(string(text), "init_by_lua_block"):strings.Index(string(text), "init_worker_by_lua_block")]
+	for _, piece := range regexp.MustCompile(`["'{}]`).Split(block, -1) {
+		if len(piece) > 2048 {
+			t.Fatalf("%d bytes without an end: %.100s", len(piece), piece)
+		}
+	}
+}
+
 func TestEntryLimitIsTheLargest(t *testing.T) {
 	for want, shapes := range map[int64][]Shape{
 		1 << 20: nil,
