@@ -38,15 +38,15 @@ var backend = Group{
 
 		Parsed("fastcgi-params-configmap", "name or namespace/name of a ConfigMap", Spec{
 			Scope: Route, Risk: Medium, Default: "none", Example: "fastcgi", Closes: true,
-			Doc: "Every key of the ConfigMap is a FastCGI parameter, in place of a usual one of that name; values may have nginx variables, also $fastcgi_script_name, $document_root " +
-				"and $document_uri. At most 64 names of letters, digits, . - _. A ConfigMap that is missing or holds anything else closes the routes (503). Its changes count at once. Only with backend-protocol FCGI.",
+			Doc: "Every key of the ConfigMap is a FastCGI parameter, in place of a usual one of that name; values may have nginx variables, also $fastcgi_script_name, $document_root, " +
+				"$document_uri, $namespace, $ingress_name, $service_name and $service_port. At most 64 names of letters, digits, . - _. A ConfigMap that is missing or holds anything else closes the routes (503). Its changes count at once. Only with backend-protocol FCGI.",
 			Source: "fastcgi_param of ngx_http_fastcgi_module", Shape: "Each new set of names is a shape of its own.",
 			Differs: "A ConfigMap of another namespace is used where the setting allow-cross-namespace-resources lets it, and closes the routes otherwise.",
 		}, anyText, func(e *Effect, _ string) { e.fastcgi.params = true }),
 
 		Parsed("upstream-vhost", "host name with an optional port, or text with variables", Spec{
 			Scope: Route, Risk: Low, Default: "the client's Host", Example: "internal.example.com", Closes: true,
-			Doc:    "The Host header that the backend sees. It may have nginx variables. What is neither closes the route (503).",
+			Doc:    "The Host header that the backend sees. It may have nginx variables, also $namespace, $ingress_name, $service_name and $service_port. What is neither closes the route (503).",
 			Source: "RFC 9110 section 7.2", Shape: "One shape for all routes with it.",
 			Differs: "Only letters, digits and - . _ ~ : [ ] beside variables, as no host has others.",
 		}, value.HostHeader, func(e *Effect, v model.Template) { e.Policy.Host = v }),

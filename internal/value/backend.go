@@ -14,10 +14,11 @@ import (
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
-// HostHeader reads a host for backends: a DNS name or an IP address, with an optional port, or text with variables that may come to that.
+// HostHeader reads a host for backends: a DNS name or an IP address, with an optional port, or text with variables, also those of the route, that may come to
+// that.
 func HostHeader(text string) (model.Template, error) {
 	if strings.ContainsRune(text, '$') {
-		return TemplateOf("-._~:[]")(text)
+		return templateOf(text, "-._~:[]", ofRoute...)
 	}
 	if a, err := netip.ParseAddrPort(text); err == nil && a.Addr().Zone() == "" {
 		return model.Template(text), nil
@@ -52,12 +53,13 @@ func FastCGIParams(data map[string][]byte) ([]model.Param, error) {
 	if len(data) > mostParams {
 		return nil, fmt.Errorf("names a ConfigMap with more than %d keys", mostParams)
 	}
+	further := append([]string{"fastcgi_script_name", "document_root", "document_uri"}, ofRoute...)
 	params := make([]model.Param, 0, len(data))
 	for name, content := range data {
 		if name == "" || len(name) > mostName || !only(name, isLetterOrDigit, "._-") {
 			return nil, fmt.Errorf("names a ConfigMap with the key %.80q, which is no name of at most %d letters, digits and . _ -", name, mostName)
 		}
-		t, err := templateWith(string(content), "fastcgi_script_name", "document_root", "document_uri")
+		t, err := templateWith(string(content), further...)
 		if err != nil {
 			return nil, fmt.Errorf("names a ConfigMap with the key %s, whose value %w", name, err)
 		}

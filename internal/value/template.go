@@ -30,6 +30,9 @@ var variables = []string{
 // families are beginnings of names that nginx makes of a request.
 var families = []string{"arg_", "cookie_", "http_"}
 
+// ofRoute are the variables that say whose the route is. They have the same value for all its requests.
+var ofRoute = []string{"namespace", "ingress_name", "service_name", "service_port"}
+
 // Template reads text with nginx variables, $name or ${name}, and writes them all as ${name}.
 func Template(text string) (model.Template, error) { return templateWith(text) }
 
@@ -93,13 +96,15 @@ func isVariable(name string) bool {
 
 // TemplateOf is Template for text whose characters, beside letters, digits and variables, are among others. Blanks are dropped.
 func TemplateOf(others string) func(text string) (model.Template, error) {
-	return func(text string) (model.Template, error) {
-		text = strings.ReplaceAll(text, " ", "")
-		if !only(text, isLetterOrDigit, others+"${}_") {
-			return "", fmt.Errorf("has other characters than letters, digits, variables and %s", others)
-		}
-		return Template(text)
+	return func(text string) (model.Template, error) { return templateOf(text, others) }
+}
+
+func templateOf(text, others string, further ...string) (model.Template, error) {
+	text = strings.ReplaceAll(text, " ", "")
+	if !only(text, isLetterOrDigit, others+"${}_") {
+		return "", fmt.Errorf("has other characters than letters, digits, variables and %s", others)
 	}
+	return templateWith(text, further...)
 }
 
 // urlCharacters are those that the predecessor takes in URLs, beside letters and digits.

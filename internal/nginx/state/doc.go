@@ -28,6 +28,11 @@
 //	c  canaries: { "b": key, "h": header, "hv": value, "hp": pattern, "k": cookie, "w": share from 0 to 1, "o": as above,
 //	   "balance": how the canary balances, where not as the settings say }
 //	i  [namespace, Ingress, Service, port, path] for the log
+//	p  the place of its policy in "policies" of the host, counted from 1
+//
+// A policy is a policyEntry, see there. Its templates, as v, are text with ${variable}; what says whose the route is is filled in already. Of the
+// changes to responses, "headers" are [[name, value]…], and "cookie_domain", "cookie_path" and "location" are [from, to]. "fastcgi" is
+// { "index": file, "params": [template…] }, the latter in the order of the names in the shape's location.
 //
 // # Pushes
 //

@@ -99,7 +99,7 @@ func (h *hostEntry) add(m model.Match, place int) {
 func (h *hostEntry) newRoute(host *model.Host, r *model.Route, settings *model.Settings) routeEntry {
 	entry := routeEntry{
 		BodyLimit: r.Policy.BodyLimit,
-		Host:      string(r.Policy.Host),
+		Host:      fillRoute(r.Policy.Host, r),
 		Closed:    bit(r.Closed != ""), HTTPSRedirect: bit(r.Policy.HTTPSRedirect), KeepSlash: bit(r.Policy.KeepTrailingSlash),
 		Identity: [5]string{r.Owner.Namespace, r.Owner.Name, r.Backend.Service, r.Backend.Port, r.Path},
 	}

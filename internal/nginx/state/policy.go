@@ -190,7 +190,7 @@ func newPolicy(r *model.Route, settings *model.Settings) *policyEntry {
 		}
 	}
 	if p.Protocol == model.FCGI {
-		entry.FastCGI = newFastCGI(p.FastCGI)
+		entry.FastCGI = newFastCGI(p.FastCGI, r)
 	}
 	if reflect.DeepEqual(entry, policyEntry{}) {
 		return nil
@@ -326,12 +326,12 @@ func balanceID(entry *balanceEntry) string {
 	return entry.ID
 }
 
-func newFastCGI(f *model.FastCGI) *fastCGIEntry {
+func newFastCGI(f *model.FastCGI, r *model.Route) *fastCGIEntry {
 	entry := &fastCGIEntry{}
 	if f != nil {
 		entry.Index = f.Index
 		for _, p := range f.Params {
-			entry.Params = append(entry.Params, string(p.Value))
+			entry.Params = append(entry.Params, fillRoute(p.Value, r))
 		}
 	}
 	return entry

@@ -273,3 +273,24 @@ func FuzzReplay(f *testing.F) {
 		}
 	})
 }
+
+// What a route says of itself is filled in, if it is a name, and nothing else.
+func TestFillRoute(t *testing.T) {
+	route := &model.Route{
+		Owner:   model.Ref{Kind: "Ingress", Namespace: "shop", Name: "cart"},
+		Backend: model.BackendID{Namespace: "shop", Service: "web", Port: "8080"},
+	}
+	for text, want := range map[model.Template]string{
+		"inner.example": "inner.example",
+		"${service_name}.${namespace}.svc:${service_port}": "web.shop.svc:8080",
+		"${ingress_name}.${host}":                          "cart.${host}",
+	} {
+		if got := fillRoute(text, route); got != want {
+			t.Errorf("%s gives %s, want %s", text, got, want)
+		}
+	}
+	route.Backend.Service = "${http_cookie}"
+	if got := fillRoute("a.${service_name}", route); got != "a." {
+		t.Errorf("the name of a Service becomes a variable: %s", got)
+	}
+}
