@@ -3,8 +3,10 @@
 
 package annotation
 
+import "github.com/fairway-ingress/fairway/internal/model"
+
 var canary = Group{
-	Name: "canary", Doc: "Sends a share of the requests of other Ingresses' routes to another Service. Header, cookie and weight decide in that order.",
+	Name: "canary", Doc: "Sends a share of the requests of other Ingresses' routes to another Service. An affinity cookie, header, cookie and weight decide in that order.",
 	Keys: []Key{
 		Bool("canary", Spec{
 			Scope: Ingress, Risk: Low, Default: "false", Example: "true",
@@ -50,6 +52,22 @@ var canary = Group{
 			Source: "Fairway",
 		}, func(e *Effect, v int) { e.CanaryRule.WeightTotal = min(max(v, 100), mostWeight) }),
 	},
+	finish: finishCanary,
+}
+
+// finishCanary reports keys that others make meaningless.
+func finishCanary(p *parser) {
+	if !p.effect.Canary {
+		return
+	}
+	if !p.has("canary-by-header") {
+		p.without("canary-by-header", "canary-by-header-pattern", "canary-by-header-value")
+	} else if p.has("canary-by-header-value") && p.has("canary-by-header-pattern") {
+		p.problem("canary-by-header-pattern", model.ReasonInvalidAnnotation, "has no effect beside canary-by-header-value; remove one of them")
+	}
+	if !p.has("canary-weight") {
+		p.without("canary-weight", "canary-weight-total")
+	}
 }
 
 // mostWeight keeps weights within what Lua's random numbers take.

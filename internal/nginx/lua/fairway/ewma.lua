@@ -18,8 +18,8 @@ local failure = 1  -- seconds that a failed try counts as
 
 local M = {}
 
--- Gives the averages { time = seconds, at = when } by the endpoints' names. Those of endpoints that the backend had before a change are
--- kept; new ones begin with the mean of these, so that they don't draw all requests.
+-- Gives the averages { time = seconds, at = when, assumed = whether nothing was measured } by the endpoints' names. Those of endpoints that
+-- the backend had before a change are kept; new ones begin with the mean of these, so that they don't draw all requests.
 local function averages_of(backend)
     local averages = backend.averages
     if averages then
@@ -33,7 +33,7 @@ local function averages_of(backend)
     end
     local start = now()
     for _, name in ipairs(endpoints.names(backend)) do
-        averages[name] = before[name] or { time = sum / max(count, 1), at = start }
+        averages[name] = before[name] or { time = sum / max(count, 1), at = start, assumed = true }
     end
     backend.averages, backend.averages_before = averages, nil
     return averages
@@ -46,11 +46,11 @@ end
 local function note(average, time)
     local at = now()
     local old = decayed(average, at)
-    if time < old then
+    if time < old and not average.assumed then
         local weight = exp((average.at - at) / forget)
         time = old * weight + time * (1 - weight)
     end
-    average.time, average.at = time, at
+    average.time, average.at, average.assumed = time, at, nil
 end
 
 -- Gives two places, different ones if there are, among those that `tried` leaves.
