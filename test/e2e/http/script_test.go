@@ -52,7 +52,7 @@ import (
 //
 // ${web.ip} and ${web.port} are where the backend web is, ${self.http} and ${self.https} nginx' own ports, ${once} is another number in each run of a case: counters outlive cases.
 //
-// Between requests, "apply FILE" brings other manifests into force, "wait 1s" waits, and "reloads N" demands that so many reloads
+// Between requests, "apply FILE" brings other manifests into force, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
 // happened since the case's first state.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
@@ -95,13 +95,17 @@ func runCase(t *testing.T, path string) {
 	reloads := shared.reloads
 	client := &client{jar: map[string]string{}}
 	var pending []func()
-	defer func() {
+	await := func() {
 		for _, finish := range pending {
 			finish()
 		}
-	}()
+		pending = nil
+	}
+	defer await()
 	for _, step := range steps {
 		switch {
+		case step.await:
+			await()
 		case step.wait > 0:
 			time.Sleep(step.wait)
 		case step.apply != "":
@@ -122,6 +126,7 @@ func runCase(t *testing.T, path string) {
 type step struct {
 	line    int
 	apply   string
+	await   bool
 	wait    time.Duration
 	reloads int
 	request *request
@@ -144,6 +149,8 @@ func parseScript(text string) ([]*step, error) {
 		case line == "" || line[0] == '#':
 		case word == "apply":
 			steps = append(steps, &step{line: number, apply: rest})
+		case word == "await":
+			steps = append(steps, &step{line: number, await: true})
 		case word == "wait":
 			d, err := time.ParseDuration(rest)
 			if err != nil {

@@ -2,47 +2,30 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Cross-origin requests (Fetch standard, "CORS protocol"): answers preflights and sets the headers that let a page read a response.
--- The Ingress' origins are compared as text, whole, but for letter case; there is no expression that could match too much.
 
 local answer = require "fairway.answer"
+local origins = require "fairway.origins"
 
 local var = ngx.var
 
 local M = {}
 
--- Sorts the origins into whole ones and those of which one label is free: "https://*.a.example" is kept as "https://.a.example".
 local function compile(cors)
-    cors.whole, cors.wild = {}, {}
     cors.any = cors.origins[1] == "*"
-    for _, origin in ipairs(cors.origins) do
-        local scheme, rest = origin:match("^(.-://)%*(%..+)$")
-        if scheme then
-            cors.wild[scheme .. rest] = true
-        else
-            cors.whole[origin] = true
-        end
-    end
+    cors.set = origins.set(cors.origins)
     cors.seconds = ("%d"):format(cors.max_age)
 end
 
 -- Gives what to answer as the accepted origin, or nil.
 local function accepted(cors)
-    if not cors.whole then
+    if not cors.set then
         compile(cors)
     end
     if cors.any then
         return "*"
     end
     local origin = var.http_origin
-    if not origin then
-        return nil
-    end
-    local lower = origin:lower()
-    if cors.whole[lower] then
-        return origin
-    end
-    local scheme, rest = lower:match("^([a-z][a-z0-9+.-]*://)[a-z0-9-]+(%..+)$")
-    return scheme and cors.wild[scheme .. rest] and origin
+    return origin and origins.contains(cors.set, origin) and origin or nil
 end
 
 -- Tells caches that the response is for one origin.
