@@ -4,7 +4,6 @@
 package annotation
 
 type (
-	loginDraft    struct{}
 	clientDraft   struct{}
 	upstreamDraft struct{}
 	mirrorDraft   struct{}

@@ -21,6 +21,7 @@ func Groups() []Group {
 		limit,
 		cors,
 		acl,
+		login,
 		externalAuth,
 		server,
 		errorPages,

@@ -6,13 +6,6 @@ package annotation
 // notYet are the predecessor's keys without an implementation. Controls among them close the routes of their Ingress; all others
 // are reported and have no effect. A key that gets its implementation moves to the file of its group.
 var notYet = []Group{
-	{Name: "auth", Doc: "Basic, digest and external authentication. Not supported yet.", Keys: []Key{
-		closed("auth-realm", Route, Medium),
-		closed("auth-secret", Route, Medium),
-		closed("auth-secret-type", Route, Low),
-		closed("auth-type", Route, Low),
-		closed("satisfy", Route, Low, "all"),
-	}},
 	{Name: "auth-tls", Doc: "Client certificates. Not supported yet.", Keys: []Key{
 		closed("auth-tls-error-page", Host, High),
 		closed("auth-tls-match-cn", Host, High),

@@ -246,16 +246,15 @@ type Access struct {
 type Login struct {
 	Digest bool // RFC 7616, else Basic of RFC 7617
 	Realm  string
-	// Users are sorted by name and unique. The hash is what crypt(3), nginx or, for Digest, htdigest make.
+	// Users are sorted by name and unique.
 	Users []User
 }
 
 // User is somebody who may log in.
 type User struct {
 	Name string
-	// Realm is only set for Digest.
-	Realm string
-	Hash  Secret
+	// Hash is of the password, as nginx or crypt(3) make it; for Digest of name, realm and password, as htdigest makes it.
+	Hash Secret
 }
 
 // URL is where Fairway itself sends requests on behalf of a route.

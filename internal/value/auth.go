@@ -114,6 +114,26 @@ func QueryName(text string) (string, error) {
 	return text, nil
 }
 
+// Realm reads the realm of a login.
+func Realm(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if len(text) > 256 || !only(text, isLetterOrDigit, " -._~/:") {
+		return "", errors.New("has other characters than letters, digits, blanks and - . _ ~ / :")
+	}
+	return text, nil
+}
+
+// Satisfy reads "any", or "all", in their exact spelling, as any lets in more.
+func Satisfy(text string) (any bool, err error) {
+	switch strings.TrimSpace(text) {
+	case "any":
+		return true, nil
+	case "all":
+		return false, nil
+	}
+	return false, errors.New("is neither all nor any")
+}
+
 // CacheTimes reads "200 202 401 5m, 403 1s": statuses, or "any", and how long answers with them are kept, with commas between.
 func CacheTimes(text string) ([]model.CacheTime, error) {
 	var times []model.CacheTime

@@ -32,7 +32,10 @@
 //
 // A policy is a policyEntry, see there. Its templates, as v, are text with ${variable}; what says whose the route is is filled in already. Of the
 // changes to responses, "headers" are [[name, value]…], and "cookie_domain", "cookie_path" and "location" are [from, to]. "fastcgi" is
-// { "index": file, "params": [template…] }, the latter in the order of the names in the shape's location.
+// { "index": file, "params": [template…] }, the latter in the order of the names in the shape's location. Of those who may pass it says:
+//
+//	access  { "allow": [CIDR…], "deny": [CIDR…] }      any  1 when one control is enough
+//	login   { "digest": 1, "realm": text, "users": { NAME: hash } }; with digest the hash is MD5 of name, realm and password
 //
 // # Pushes
 //

@@ -57,7 +57,7 @@ type accessEntry struct {
 	Deny  []string `json:"deny,omitempty"`
 }
 
-// loginEntry holds users by name: the hash, or for Digest by "name:realm".
+// loginEntry holds the hashes of users by name.
 type loginEntry struct {
 	Digest int               `json:"digest,omitempty"`
 	Realm  string            `json:"realm"`
@@ -218,11 +218,7 @@ func newLogin(l *model.Login) *loginEntry {
 	}
 	entry := &loginEntry{Digest: bit(l.Digest), Realm: l.Realm, Users: map[string]string{}}
 	for _, u := range l.Users {
-		name := u.Name
-		if l.Digest {
-			name += ":" + u.Realm
-		}
-		entry.Users[name] = u.Hash.Reveal()
+		entry.Users[u.Name] = u.Hash.Reveal()
 	}
 	return entry
 }

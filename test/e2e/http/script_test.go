@@ -40,7 +40,7 @@ import (
 //	< size 100                           length of the response body
 //	< tries 2                            how many endpoints were asked, by the default log line
 //	< got Name: value                    a header that the backend saw; no value: it saw none
-//	< header Name: value                 a response header; no value: there is none
+//	< header Name: value                 a response header; no value: there is none; "..." at its end stands for the rest
 //	< cookie NAME: Path=/; HttpOnly      the attributes of a cookie that is set, Expires as "+N" seconds from now; none: it is not set
 //	< body TEXT                          the response body contains it
 //	< lacks TEXT                         neither headers nor body of the response contain it

@@ -30,22 +30,29 @@ local function satisfy_all(policy, allowed)
     if allowed == false then
         return answer.status(policy, 403)
     end
-    if policy.login and not login.verify(policy.login) then
-        return login.refuse(policy)
+    if policy.login then
+        local known, stale = login.verify(policy.login)
+        if not known then
+            return login.refuse(policy, stale)
+        end
     end
     return false
 end
 
 -- A login counts more than an address in the answer to who has neither, as only the login can be repaired by the client.
 local function satisfy_any(policy, allowed)
-    if allowed or policy.login and login.verify(policy.login) then
+    if allowed then
         return true
     end
-    if policy.auth then
-        return false
+    local known, stale
+    if policy.login then
+        known, stale = login.verify(policy.login)
+    end
+    if known or policy.auth then
+        return known == true
     end
     if policy.login then
-        return login.refuse(policy)
+        return login.refuse(policy, stale)
     end
     if allowed == false then
         return answer.status(policy, 403)

@@ -11,6 +11,7 @@
 --   respond     header filter of the shape: cookies of the answer, the redirect to the login
 
 local cjson = require "cjson.safe"
+local login = require "fairway.login"
 local template = require "fairway.template"
 local url_balancer = require "fairway.url_balancer"
 local store = require "fairway.store"
@@ -144,6 +145,9 @@ function M.authorized()
     local state = var.fairway_auth_state
     if state ~= "" and state ~= passed then
         remove_headers(state)
+    end
+    if policy.login then
+        login.take() -- the other server has seen them
     end
     local answer = cjson.decode(var.fairway_auth_answer) or { headers = {} }
     for _, name in ipairs(policy.auth.response_headers or {}) do
