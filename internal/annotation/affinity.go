@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 var affinity = Group{
@@ -70,7 +71,7 @@ var affinity = Group{
 			Scope: Route, Risk: Medium, Default: usualCookie, Example: "route",
 			Doc: "The name of the cookie.", Source: "RFC 6265 section 4.1.1",
 			Differs: "It must be a token; there /, : and ~ passed too.",
-		}, parseToken, func(e *Effect, v string) { e.session.Name = v }),
+		}, value.Token, func(e *Effect, v string) { e.session.Name = v }),
 
 		Parsed("session-cookie-path", "path", Spec{
 			Scope: Route, Risk: Medium, Default: "the path of the rule", Example: "/",
@@ -134,7 +135,7 @@ func finishAffinity(p *parser) {
 // parseCookieDomain reads a domain name that may begin with a dot.
 func parseCookieDomain(text string) (string, error) {
 	text = strings.ReplaceAll(text, " ", "")
-	if !isHostName(strings.TrimPrefix(text, ".")) {
+	if !value.IsHostName(strings.TrimPrefix(text, ".")) {
 		return "", errors.New("is no domain name")
 	}
 	return text, nil
@@ -143,7 +144,7 @@ func parseCookieDomain(text string) (string, error) {
 // parseCookiePath reads a path of the characters that the predecessor takes, and "%".
 func parseCookiePath(text string) (string, error) {
 	text = strings.ReplaceAll(text, " ", "")
-	if !strings.HasPrefix(text, "/") || len(text) > 1024 || !only(text, isLetterOrDigit, "-._~/:,?&=%") {
+	if !strings.HasPrefix(text, "/") || len(text) > 1024 || !value.Only(text, value.IsLetterOrDigit, "-._~/:,?&=%") {
 		return "", errors.New("is no path that begins with / and is made of letters, digits and - . _ ~ / : , ? & = %")
 	}
 	return text, nil

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // FuzzCookie puts texts into the parts of the affinity cookie: what is accepted must come out of the cookie again, each part as itself.
@@ -17,7 +19,7 @@ func FuzzCookie(f *testing.F) {
 	f.Add("!#$%&'*+-.^_`|~", "/a?b=c&d=%20,e:~", "..", "0x10")
 	f.Fuzz(func(t *testing.T, name, path, domain, age string) {
 		line := "value"
-		if v, err := parseToken(name); err == nil {
+		if v, err := value.Token(name); err == nil {
 			line = v + "=" + line
 		} else {
 			line = "x=" + line

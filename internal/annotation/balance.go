@@ -3,7 +3,10 @@
 
 package annotation
 
-import "github.com/fairway-ingress/fairway/internal/model"
+import (
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
+)
 
 var balance = Group{
 	Name: "balance", Doc: "Spreads the requests of the Ingress's own routes over the endpoints of their Service. On a canary the keys count for what the canary takes.",
@@ -38,7 +41,7 @@ var balance = Group{
 				"Letters, digits, -, _ and variables as $name or ${name}; blanks are dropped.",
 			Source:  "rendezvous hashing",
 			Differs: "A variable that Fairway does not know makes the value invalid; there it was empty, so that all requests went to one endpoint.",
-		}, parseTemplateOf("-"), func(e *Effect, v model.Template) { e.balance.hashBy = v }),
+		}, value.TemplateOf("-"), func(e *Effect, v model.Template) { e.balance.hashBy = v }),
 
 		Bool("upstream-hash-by-subset", Spec{
 			Scope: Route, Risk: Low, Default: "false", Example: "true", OnCanary: true,

@@ -3,7 +3,10 @@
 
 package annotation
 
-import "github.com/fairway-ingress/fairway/internal/model"
+import (
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
+)
 
 var canary = Group{
 	Name: "canary", Doc: "Sends a share of the requests of other Ingresses' routes to another Service. An affinity cookie, header, cookie and weight decide in that order.",
@@ -19,13 +22,13 @@ var canary = Group{
 			Scope: Ingress, Risk: Medium, Default: "none", Example: "use_canary",
 			Doc:    "The cookie takes a request by the value always, refuses it by never, and otherwise leaves it to the weight.",
 			Source: "RFC 6265",
-		}, parseToken, func(e *Effect, v string) { e.CanaryRule.Cookie = v }),
+		}, value.Token, func(e *Effect, v string) { e.CanaryRule.Cookie = v }),
 
 		Parsed("canary-by-header", "header name", Spec{
 			Scope: Ingress, Risk: Medium, Default: "none", Example: "X-Canary",
 			Doc:    "The header takes a request by the value always, refuses it by never, and otherwise leaves it to the cookie.",
 			Source: "RFC 9110",
-		}, parseToken, func(e *Effect, v string) { e.CanaryRule.Header = v }),
+		}, value.Token, func(e *Effect, v string) { e.CanaryRule.Header = v }),
 
 		Parsed("canary-by-header-pattern", "regular expression", Spec{
 			Scope: Ingress, Risk: Medium, Default: "none", Example: "^(beta|staff)$",
@@ -38,7 +41,7 @@ var canary = Group{
 			Scope: Ingress, Risk: Medium, Default: "none", Example: "beta",
 			Doc:    "With canary-by-header: exactly this value takes the request.",
 			Source: "RFC 9110",
-		}, parseHeaderValue, func(e *Effect, v string) { e.CanaryRule.HeaderValue = v }),
+		}, value.HeaderValue, func(e *Effect, v string) { e.CanaryRule.HeaderValue = v }),
 
 		Int("canary-weight", Spec{
 			Scope: Ingress, Risk: Low, Default: "0", Example: "10",
@@ -73,9 +76,9 @@ func finishCanary(p *parser) {
 // mostWeight keeps weights within what Lua's random numbers take.
 const mostWeight = 1 << 30
 
-// parseHeaderPattern is ParsePattern for a canary, which takes no request when it fails.
+// parseHeaderPattern is value.Pattern for a canary, which takes no request when it fails.
 func parseHeaderPattern(text string) (string, error) {
-	v, err := ParsePattern(text)
+	v, err := value.Pattern(text)
 	if err != nil {
 		return "", closingCanary{err}
 	}

@@ -30,7 +30,7 @@ var cors = Group{
 		Parsed("cors-allow-headers", "header names with commas or blanks between", Spec{
 			Scope: Route, Risk: Medium, Default: usualHeaders, Example: "X-Token, Content-Type",
 			Doc: "What Access-Control-Allow-Headers says, literally.", Source: fetch,
-		}, words(isLetterOrDigit, "-_"), func(e *Effect, v string) { e.cors.Headers = v }),
+		}, words(value.IsLetterOrDigit, "-_"), func(e *Effect, v string) { e.cors.Headers = v }),
 
 		Parsed("cors-allow-methods", "methods with commas or blanks between", Spec{
 			Scope: Route, Risk: Medium, Default: usualMethods, Example: "GET, POST, OPTIONS",
@@ -48,7 +48,7 @@ var cors = Group{
 		Parsed("cors-expose-headers", "header names or *, with commas or blanks between", Spec{
 			Scope: Route, Risk: Medium, Default: "none", Example: "X-Total, X-Page",
 			Doc: "What Access-Control-Expose-Headers says, literally; without it the backend's stays.", Source: fetch,
-		}, words(isLetterOrDigit, "-_*"), func(e *Effect, v string) { e.cors.ExposeHeaders = v }),
+		}, words(value.IsLetterOrDigit, "-_*"), func(e *Effect, v string) { e.cors.ExposeHeaders = v }),
 
 		Int("cors-max-age", Spec{
 			Scope: Route, Risk: Low, Min: math.MinInt32, Default: "1728000", Example: "600",
@@ -83,7 +83,7 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func words(class func(byte) bool, others string) func(text string) (string, error) {
 	return func(text string) (string, error) {
 		text = strings.TrimSpace(text)
-		if len(text) > 4096 || strings.Trim(text, ", ") == "" || !only(text, class, others+", ") {
+		if len(text) > 4096 || strings.Trim(text, ", ") == "" || !value.Only(text, class, others+", ") {
 			return "", errors.New("is not a list of words with commas between")
 		}
 		return text, nil

@@ -37,7 +37,7 @@ var externalAuth = Group{
 			Doc: "Keeps the server's answers in the memory of this nginx, for the times of auth-cache-duration, by the text with its variables filled in. Answers are never shared between " +
 				"hosts or Ingresses.",
 			Source: "proxy_cache_key of ngx_http_proxy_module, done in Lua",
-		}, parseTemplateOf("-"), func(e *Effect, v model.Template) { e.external.CacheKey = v }),
+		}, value.TemplateOf("-"), func(e *Effect, v model.Template) { e.external.CacheKey = v }),
 
 		Int("auth-keepalive", Spec{
 			Scope: Route, Risk: Low, Default: "0", Example: "10",
@@ -106,7 +106,7 @@ var externalAuth = Group{
 				"The host is a name, looked up by the controller, or an address; $host alone stands for this proxy. Local addresses are refused. The path may have variables.",
 			Source: "ngx_http_auth_request_module", Shape: "one for all routes that ask",
 			Differs: "$host is answered by this proxy itself, without a detour over DNS; other variables in the host close the route, as do local addresses.",
-		}, parseURL, func(e *Effect, v model.URL) { e.external.URL = v }),
+		}, value.URL, func(e *Effect, v model.URL) { e.external.URL = v }),
 
 		Bool("enable-global-auth", Spec{
 			Scope: Route, Risk: Low, Default: "true", Example: "false",

@@ -4,12 +4,11 @@
 package annotation
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // Group is a set of keys that serve one purpose.
@@ -50,8 +49,6 @@ type Spec struct {
 	Own bool
 	// Alias is another name, looked at when the first is absent or empty.
 	Alias string
-	// NotYet marks a key of the predecessor that Fairway does not implement.
-	NotYet bool
 	// Closes says that the routes of the Ingress are closed when the value does not parse, or the key cannot be honoured.
 	Closes bool
 	// OnCanary says that the key counts on a canary too.
@@ -62,8 +59,6 @@ type Spec struct {
 	Shape string
 	// Differs says, for the reference, where the key acts otherwise than in the predecessor; empty for nowhere.
 	Differs string
-	// Harmless are values of a NotYet key that ask for what happens anyway.
-	Harmless []string
 }
 
 // Scope is what a key has an effect on.
@@ -103,7 +98,7 @@ func (r Risk) rank() int {
 
 // Bool is a key whose values are Go's boolean literals.
 func Bool(name string, spec Spec, set func(e *Effect, v bool)) Key {
-	return Parsed(name, "boolean", spec, parseBool, set)
+	return Parsed(name, "boolean", spec, value.Bool, set)
 }
 
 // Int is a key whose values are whole numbers of at least spec.Min.
@@ -124,15 +119,13 @@ func Seconds(name string, spec Spec, set func(e *Effect, v time.Duration)) Key {
 
 // Size is a key whose values are bytes with an optional unit k, m or g.
 func Size(name string, spec Spec, set func(e *Effect, v int64)) Key {
-	return Parsed(name, "size", spec, parseSize, set)
+	return Parsed(name, "size", spec, value.Size, set)
 }
 
 // Option is one value of an Enum.
 type Option[T any] struct {
 	Text  string
 	Value T
-	// NotYet marks a value of the predecessor that Fairway does not implement: it closes the route.
-	NotYet bool
 }
 
 // Enum is a key with a fixed set of values, compared without regard to case and surrounding blanks.
@@ -143,13 +136,9 @@ func Enum[T any](name string, spec Spec, options []Option[T], set func(e *Effect
 	}
 	return Parsed(name, "one of "+strings.Join(words, ", "), spec, func(text string) (T, error) {
 		for _, o := range options {
-			if !strings.EqualFold(o.Text, strings.TrimSpace(text)) {
-				continue
+			if strings.EqualFold(o.Text, strings.TrimSpace(text)) {
+				return o.Value, nil
 			}
-			if o.NotYet {
-				return o.Value, closing{errNotYet}
-			}
-			return o.Value, nil
 		}
 		var zero T
 		return zero, fmt.Errorf("is none of %s", strings.Join(words, ", "))
@@ -173,15 +162,11 @@ type closing struct{ error }
 
 func (c closing) Unwrap() error { return c.error }
 
+// closingHost wraps the error of a value that must close the hosts of the Ingress, if the leader is there, a key without which this one means nothing.
+type closingHost struct {
+	error
+	leader string
+}
+
 // closingCanary wraps the error of a value without which a canary must not take requests.
 type closingCanary struct{ error }
-
-var errNotYet = errors.New("is not supported yet")
-
-// reason gives the problem reason that an error of apply stands for.
-func reason(err error) string {
-	if errors.Is(err, errNotYet) {
-		return model.ReasonUnsupported
-	}
-	return model.ReasonInvalidAnnotation
-}

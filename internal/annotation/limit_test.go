@@ -6,6 +6,8 @@ package annotation
 import (
 	"strconv"
 	"testing"
+
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // FuzzRateLimit checks that limits stay within what nginx and Lua take, and that one that cannot be read closes the routes.
@@ -57,7 +59,7 @@ func FuzzCORS(f *testing.F) {
 			t.Error("CORS for no origin")
 		}
 		for _, text := range []string{c.Methods, c.Headers, c.ExposeHeaders} {
-			if !only(text, isLetterOrDigit, "-_*, ") {
+			if !value.Only(text, value.IsLetterOrDigit, "-_*, ") {
 				t.Errorf("%q", text)
 			}
 		}

@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // DefaultPrefix stands before each key unless --annotations-prefix says otherwise.
@@ -58,7 +60,7 @@ const canaryKey = "canary"
 
 // isCanary finds out first of all whether the Ingress is a canary, as that decides which keys count.
 func (p *parser) isCanary(annotations map[string]string) {
-	v, err := parseBool(annotations[p.prefix+canaryKey])
+	v, err := value.Bool(annotations[p.prefix+canaryKey])
 	p.effect.Canary = err == nil && v
 }
 
@@ -80,6 +82,15 @@ func (p *parser) close(name, reason, why string) {
 	p.problem(name, reason, why+"; the routes of this Ingress answer 503 until it is repaired")
 }
 
+// closeHost closes the hosts of the Ingress, with a Problem of the key.
+func (p *parser) closeHost(name, reason, why string) {
+	p.effect.Host.Closed = cmp.Or(p.effect.Host.Closed, "annotation "+name+" "+why)
+	p.problem(name, reason, why+hostsClosed)
+}
+
+// hostsClosed says in problems what becomes of hosts that are closed.
+const hostsClosed = "; the hosts of this Ingress answer 403, or its routes 503 where an older Ingress decides, until it is repaired"
+
 // without reports keys that mean nothing without another one.
 func (p *parser) without(leader string, names ...string) {
 	for _, name := range names {
@@ -92,7 +103,7 @@ func (p *parser) without(leader string, names ...string) {
 // lookup notes an object that the key names by text, "name" or "namespace/name", of the Ingress's own namespace unless the admin allows others. What is wrong
 // with it closes the routes, or the hosts.
 func (p *parser) lookup(kind, name string, closesHost bool, use func(e *Effect, data map[string][]byte) error) {
-	ref, err := parseReference(kind, p.owner.Namespace, p.given[p.prefix+name])
+	ref, err := value.Reference(kind, p.owner.Namespace, p.given[p.prefix+name])
 	if err == nil && ref.Namespace != p.owner.Namespace && !p.settings.CrossNamespace {
 		err = fmt.Errorf("names the namespace %s, which the setting allow-cross-namespace-resources forbids", quote(ref.Namespace))
 	}
@@ -100,12 +111,28 @@ func (p *parser) lookup(kind, name string, closesHost bool, use func(e *Effect, 
 		p.effect.Lookups = append(p.effect.Lookups, Lookup{Ref: ref, Key: p.prefix + name, Use: use, ClosesHost: closesHost})
 		return
 	}
-	if closesHost {
-		p.effect.Host.Closed = cmp.Or(p.effect.Host.Closed, "annotation "+name+" "+err.Error())
-		p.problem(name, model.ReasonInvalidAnnotation, err.Error()+"; the hosts of this Ingress answer 403 until it is repaired")
-		return
+	p.refuse(name, closesHost, err.Error())
+}
+
+// lookupSecret is lookup for a Secret whose namespace the key must give too. It gives the reference.
+func (p *parser) lookupSecret(name string, closesHost bool, use func(e *Effect, data map[string][]byte) error) model.Ref {
+	text := p.given[p.prefix+name]
+	ref, err := value.Reference("Secret", p.owner.Namespace, text)
+	if err == nil && !strings.Contains(text, "/") {
+		p.refuse(name, closesHost, "names no namespace: write "+p.owner.Namespace+"/"+ref.Name)
+		return ref
 	}
-	p.close(name, model.ReasonInvalidAnnotation, err.Error())
+	p.lookup("Secret", name, closesHost, use)
+	return ref
+}
+
+// refuse closes the hosts or the routes because of a key.
+func (p *parser) refuse(name string, closesHost bool, why string) {
+	if closesHost {
+		p.closeHost(name, model.ReasonInvalidAnnotation, why)
+	} else {
+		p.close(name, model.ReasonInvalidAnnotation, why)
+	}
 }
 
 // Resolve reads the content of the object that a lookup names, nil when there is none, and gives the Problem that comes of it, if any.
@@ -123,7 +150,7 @@ func (e *Effect) Resolve(owner model.Ref, l Lookup, data map[string][]byte) *mod
 	problem := model.Problem{Object: owner, Field: "metadata.annotations[" + l.Key + "]", Reason: reason}
 	if l.ClosesHost {
 		e.Host.Closed = cmp.Or(e.Host.Closed, "annotation "+name+" "+err.Error())
-		problem.Message = err.Error() + "; the hosts of this Ingress answer 403 until it is repaired"
+		problem.Message = err.Error() + hostsClosed
 	} else {
 		e.Closed = cmp.Or(e.Closed, "annotation "+name+" "+err.Error())
 		problem.Message = err.Error() + "; the routes of this Ingress answer 503 until it is repaired"
@@ -158,7 +185,9 @@ func (p *parser) problem(name, reason, message string) {
 
 func (p *parser) unknown(name string) {
 	message := "nobody reads this annotation, it has no effect"
-	if near := nearest(name); near != "" {
+	if instead := removed[name]; instead != "" {
+		message = "ingress-nginx has dropped this annotation, it has no effect; " + instead
+	} else if near := value.Nearest(name, maps.Keys(index)); near != "" {
 		message += "; did you mean " + near + "?"
 	}
 	p.problem(name, model.ReasonUnknownAnnotation, message)
@@ -166,10 +195,6 @@ func (p *parser) unknown(name string) {
 
 // apply lets key act on the effect. An empty value is an absent annotation, but for keys that close with it.
 func (p *parser) apply(key *Key, name, value string) {
-	if key.NotYet {
-		p.notYet(key, name, value)
-		return
-	}
 	if value == "" && !key.TakesEmpty {
 		return
 	}
@@ -179,8 +204,12 @@ func (p *parser) apply(key *Key, name, value string) {
 	}
 	message := "the value " + quote(value) + " " + err.Error()
 	var route closing
+	var host closingHost
 	var canary closingCanary
 	switch {
+	case errors.As(err, &host) && p.has(host.leader):
+		p.effect.Host.Closed = cmp.Or(p.effect.Host.Closed, "annotation "+name+" "+err.Error())
+		message += hostsClosed
 	case key.Closes || errors.As(err, &route):
 		p.effect.Closed = cmp.Or(p.effect.Closed, "annotation "+name+" "+err.Error())
 		message += "; the routes of this Ingress answer 503 until it is repaired"
@@ -192,20 +221,7 @@ func (p *parser) apply(key *Key, name, value string) {
 	default:
 		message += "; the default is in force: " + key.Default
 	}
-	p.problem(name, reason(err), message)
-}
-
-func (p *parser) notYet(key *Key, name, value string) {
-	if slices.Contains(key.Harmless, strings.ToLower(value)) {
-		return
-	}
-	message := "this annotation is not supported yet"
-	if !key.Closes {
-		p.problem(name, model.ReasonUnsupported, message+"; it has no effect")
-		return
-	}
-	p.effect.Closed = cmp.Or(p.effect.Closed, "annotation "+name+" "+errNotYet.Error())
-	p.problem(name, model.ReasonUnsupported, message+"; the routes of this Ingress answer 503 rather than go without it")
+	p.problem(name, model.ReasonInvalidAnnotation, message)
 }
 
 // quote shows a value in a message, shortened.

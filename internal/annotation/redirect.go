@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // redirects is where the source of most keys is said.
@@ -99,7 +100,7 @@ type redirectDraft struct{ temporal, permanent model.Redirect }
 
 // parseRedirect reads where a redirect leads: a URL, or a path, of the characters that the predecessor takes.
 func parseRedirect(text string) (string, error) {
-	if text == "" || len(text) > 2048 || !only(text, isLetterOrDigit, "-._~/:,?&=") {
+	if text == "" || len(text) > 2048 || !value.Only(text, value.IsLetterOrDigit, "-._~/:,?&=") {
 		return "", errors.New("has other characters than letters, digits and - . _ ~ / : , ? & =")
 	}
 	return text, nil
@@ -116,8 +117,8 @@ func parseTemporal(text string) (string, error) {
 
 // parseAppRoot reads a path.
 func parseAppRoot(text string) (string, error) {
-	if !strings.HasPrefix(text, "/") || len(text) > 2048 || !only(text, isLetterOrDigit, "-._~/:") {
-		return "", errors.New("is not a path of letters, digits and - . _ ~ / :")
+	if !strings.HasPrefix(text, "/") || len(text) > 2048 || !value.Only(text, value.IsLetterOrDigit, "-._~/:") {
+		return "", errors.New("is not a path of letters, digits, slashes and - . : ~ _")
 	}
 	return text, nil
 }

@@ -16,10 +16,6 @@ func WriteReference(w io.Writer, cases map[string]string) {
 	writeTable(w, cases)
 	for _, group := range Groups() {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", group.Name, group.Doc)
-		if group.Keys[0].NotYet {
-			writeNotYet(w, group)
-			continue
-		}
 		for _, key := range group.Keys {
 			writeKey(w, key, cases[key.Name])
 		}
@@ -46,25 +42,17 @@ Annotations with a risk above the setting [annotations-risk-level](settings.md#a
 // writeTable lists the predecessor's keys by name.
 func writeTable(w io.Writer, cases map[string]string) {
 	var keys []Key
-	supported := 0
 	for _, group := range Groups() {
 		for _, key := range group.Keys {
-			if group.Name != "removed" && !key.Own {
+			if !key.Own {
 				keys = append(keys, key)
-				if !key.NotYet {
-					supported++
-				}
 			}
 		}
 	}
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
-	fmt.Fprintf(w, "%d of the %d annotations of ingress-nginx v1.15.1 act here:\n\n", supported, len(keys))
+	fmt.Fprintf(w, "%d of the 136 annotations of ingress-nginx v1.15.1 act here:\n\n", len(keys))
 	fmt.Fprint(w, "| annotation | acts by | a bad value | case | difference |\n|---|---|---|---|---|\n")
 	for _, key := range keys {
-		if key.NotYet {
-			fmt.Fprintf(w, "| `%s` | – | %s | – | not supported yet |\n", key.Name, key.badValue())
-			continue
-		}
 		acts := "data"
 		if key.Shape != "" {
 			acts = "shape: " + key.Shape
@@ -115,17 +103,3 @@ func writeKey(w io.Writer, key Key, path string) {
 
 // cell makes text fit into a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
-
-func writeNotYet(w io.Writer, group Group) {
-	fmt.Fprintf(w, "| key | without it | harmless values | risk |\n|---|---|---|---|\n")
-	for _, key := range group.Keys {
-		name, outcome := "`"+key.Name+"`", "ignored"
-		if key.Alias != "" {
-			name += ", `" + key.Alias + "`"
-		}
-		if key.Closes {
-			outcome = "the routes are closed (503)"
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", name, outcome, strings.Join(key.Harmless, ", "), key.Risk)
-	}
-}

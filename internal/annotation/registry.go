@@ -3,11 +3,9 @@
 
 package annotation
 
-import "slices"
-
 // Groups lists all keys, group by group in the order of the reference.
 func Groups() []Group {
-	return slices.Concat([]Group{
+	return []Group{
 		rewrite,
 		redirect,
 		backend,
@@ -25,13 +23,17 @@ func Groups() []Group {
 		externalAuth,
 		server,
 		errorPages,
+		mirror,
+		proxyTLS,
+		authTLS,
+		clientTLS,
 		waf,
 		snippets,
 		logs,
 		tracing,
 		passthrough,
 		http2,
-	}, notYet)
+	}
 }
 
 // groups is Groups, made once.

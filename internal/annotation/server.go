@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // otherNames is what server-alias says: the names and expressions of a HostEffect, and what is wrong with items that are neither.
@@ -60,9 +61,9 @@ func parseOtherNames(text string) (otherNames, error) {
 				continue
 			}
 			v.patterns = append(v.patterns, pattern)
-		case isBeginning && !isSuffix && isHostName(beginning):
+		case isBeginning && !isSuffix && value.IsHostName(beginning):
 			v.patterns = append(v.patterns, "^"+regexp.QuoteMeta(beginning)+`\..+$`)
-		case name == model.CatchAll || !isHostName(name) || isSuffix && name != rest:
+		case name == model.CatchAll || !value.IsHostName(name) || isSuffix && name != rest:
 			v.wrong = append(v.wrong, "the item "+quote(item)+" is no host name, no wildcard such as *.example.com, and no expression behind ~")
 		case isSuffix:
 			v.names = append(v.names, name, "*."+name)
@@ -83,6 +84,6 @@ func checkNamePattern(pattern string) error {
 	if pattern == "" {
 		return errors.New("has no expression behind ~")
 	}
-	_, err := ParsePattern(pattern)
+	_, err := value.Pattern(pattern)
 	return err
 }

@@ -4,11 +4,13 @@
 package annotation
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 func TestRewriteTarget(t *testing.T) {
@@ -26,7 +28,7 @@ func TestRewriteTarget(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{"canary-wieght": "canary-weight", "ssl-redirct": "ssl-redirect", "use_regex": "use-regex", "foo": "", "x": ""} {
-		if got := nearest(name); got != want {
+		if got := value.Nearest(name, maps.Keys(index)); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -37,11 +39,11 @@ func FuzzPattern(f *testing.F) {
 	f.Add("(?!x)")
 	f.Add("\\1")
 	f.Fuzz(func(t *testing.T, text string) {
-		v, err := ParsePattern(text)
+		v, err := value.Pattern(text)
 		if err != nil {
 			return
 		}
-		if len(v) > maxPattern || strings.ContainsAny(v, "\x00\r\n") {
+		if len(v) > value.MaxPattern || strings.ContainsAny(v, "\x00\r\n") {
 			t.Errorf("%q was let through", v)
 		}
 		if _, err := regexp.Compile("(?i)^(?:" + v + ")"); err != nil && !strings.Contains(err.Error(), "too large") {

@@ -55,7 +55,7 @@ var layers = []layer{
 	},
 	{
 		name: "meaning", folders: []string{"internal/ingress", "internal/gateway"},
-		may:     []string{"internal/source", "internal/annotation", "internal/settings", "internal/model"},
+		may:     []string{"internal/source", "internal/annotation", "internal/settings", "internal/value", "internal/model"},
 		outside: []string{"k8s.io/api", "k8s.io/apimachinery", "sigs.k8s.io/gateway-api"}, pure: true,
 		why: "a build is a function from a Snapshot to a model; it knows neither clients nor data planes",
 	},

@@ -17,6 +17,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/annotation"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // claims is what one Ingress asks for, regardless of all other objects.
@@ -289,7 +290,7 @@ func (c *claims) readPath(h *hostClaim, written *netv1.HTTPIngressPath, field st
 		return
 	}
 	if p.wantsRegex() {
-		if _, err := annotation.ParsePattern(p.path); err != nil {
+		if _, err := value.Pattern(p.path); err != nil {
 			now := "it is not served"
 			if p.stub = literalStart(p.path); p.stub != "" {
 				now = "requests that begin with " + p.stub + " answer 503, unless a longer path takes them"

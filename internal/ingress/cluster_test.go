@@ -34,6 +34,7 @@ import (
 // creation time for all. Two short cuts keep cases short:
 //
 //   - A Service annotated "test/ready: 10.0.0.1,10.0.0.2" gets an EndpointSlice with these ready addresses for its ports.
+//   - A Secret annotated "test/authority: NAME" gets the certificate of that name in ca.crt; the same in all Secrets.
 //   - A Secret annotated "test/certificate: RSA a.example b.example" (or ECDSA) gets a certificate for these names.
 func readCluster(t testing.TB, text []byte) *source.Snapshot {
 	s := newSnapshot()
@@ -86,6 +87,7 @@ func readCluster(t testing.TB, text []byte) *source.Snapshot {
 				o.Data[key] = []byte(text)
 			}
 			addCertificate(t, o)
+			addAuthority(t, o)
 		case "Namespace":
 			o := &corev1.Namespace{}
 			s.Namespaces[read(o).Name] = o
@@ -139,6 +141,21 @@ func addCertificate(t testing.TB, secret *corev1.Secret) {
 	}
 	chain, key := newCertificate(t, words[0], words[1:], time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC))
 	secret.Data = map[string][]byte{corev1.TLSCertKey: chain, corev1.TLSPrivateKeyKey: key}
+}
+
+var authorities sync.Map // from name to PEM
+
+func addAuthority(t testing.TB, secret *corev1.Secret) {
+	name := secret.Annotations["test/authority"]
+	if name == "" {
+		return
+	}
+	chain, _ := newCertificate(t, "ECDSA", []string{name}, time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC))
+	known, _ := authorities.LoadOrStore(name, chain)
+	if secret.Data == nil {
+		secret.Data = map[string][]byte{}
+	}
+	secret.Data["ca.crt"] = known.([]byte)
 }
 
 var rsaKey = sync.OnceValue(func() *rsa.PrivateKey {

@@ -47,13 +47,16 @@ type location struct {
 	*pathClaim
 	canaries []*pathClaim
 	secure   bool
-	route    *model.Route
-	matched  bool // something in the host's matches leads here
+	// overruled says that the claim demands client certificates which the host does not.
+	overruled bool
+	route     *model.Route
+	matched   bool // something in the host's matches leads here
 }
 
 // buildHost settles the claims on one host. It takes routes from the previous result when nothing they depend on changed.
 func buildHost(name string, in hostInputs, previous *hostResult, settings *model.Settings) *hostResult {
 	h := &hostBuild{name: name, in: in, settings: settings, owned: map[pathKey]*location{}, result: &hostResult{}}
+	h.settleTLS()
 	h.claim()
 	h.shareCanaries()
 	if len(in.mains) == 0 && name != model.CatchAll {
@@ -73,6 +76,10 @@ type hostBuild struct {
 	settings *model.Settings
 	owned    map[pathKey]*location
 	result   *hostResult
+	// What is special about TLS, the claim that decides about client certificates, and why they cannot be verified.
+	tls       model.HostTLS
+	tlsOwner  *hostClaim
+	tlsClosed string
 }
 
 type pathKey struct {
@@ -109,7 +116,7 @@ func (h *hostBuild) claim() {
 }
 
 func (h *hostBuild) own(p *pathClaim) {
-	l := &location{pathClaim: p, secure: h.in.secure}
+	l := &location{pathClaim: p, secure: h.in.secure, overruled: h.overrules(p.host)}
 	h.owned[p.key()] = l
 	h.result.locations = append(h.result.locations, l)
 }
@@ -145,7 +152,7 @@ func (h *hostBuild) makeRoutes(previous *hostResult) {
 // dependsOnSame tells whether the routes of two locations of one host must be equal. The claim of an implicit root is made anew each time.
 func (l *location) dependsOnSame(o *location) bool {
 	sameClaim := l.pathClaim == o.pathClaim || l.implicit && o.implicit && l.host == o.host
-	return sameClaim && l.secure == o.secure && slices.Equal(l.canaries, o.canaries)
+	return sameClaim && l.secure == o.secure && l.overruled == o.overruled && slices.Equal(l.canaries, o.canaries)
 }
 
 func (h *hostBuild) newRoute(l *location) *model.Route {
@@ -154,6 +161,9 @@ func (h *hostBuild) newRoute(l *location) *model.Route {
 		Owner: l.host.ref, Field: l.field, Path: l.path, Backend: l.backend,
 		Closed: cmp.Or(effect.Closed, effect.Host.Closed, h.settings.Closed),
 		Policy: effect.Policy,
+	}
+	if l.overruled {
+		r.Closed = cmp.Or(r.Closed, "an older Ingress of the host demands less of client certificates")
 	}
 	if l.stub != "" {
 		r.Closed = cmp.Or(r.Closed, "the path is no usable regular expression")

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairway-ingress/fairway/internal/annotation"
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // matches turns the locations of a host into the matches that lead to them, in the order in which they are tried.
@@ -137,7 +137,7 @@ func (l *location) pattern(text string) string {
 	if l.wantsRegex() {
 		return text
 	}
-	if _, err := annotation.ParsePattern(text); err != nil {
+	if _, err := value.Pattern(text); err != nil {
 		return regexp.QuoteMeta(text)
 	}
 	return text

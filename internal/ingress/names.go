@@ -78,8 +78,6 @@ func (r *run) aliasProblem(claim *hostClaim, format string, args ...any) {
 
 // settleHost gives a host what its claims ask for as a whole: each thing to the first that asks for it.
 func (h *hostBuild) settleHost(host *model.Host) {
-	var tls model.HostTLS
-	decided := false
 	for _, main := range h.in.mains {
 		e := main.effect.Host
 		if !main.bare() {
@@ -88,22 +86,10 @@ func (h *hostBuild) settleHost(host *model.Host) {
 		if host.Snippet == "" {
 			host.Snippet = e.Snippet
 		}
-		if asks := e.Closed != "" || e.TLS != nil && e.TLS.ClientCA != ""; asks && !decided {
-			decided = true
-			host.Closed = e.Closed
-			if e.TLS != nil {
-				ciphers, prefer := tls.Ciphers, tls.PreferServer
-				tls = *e.TLS
-				tls.Ciphers, tls.PreferServer = ciphers, prefer
-			}
-		}
-		if e.TLS != nil {
-			tls.Ciphers = cmp.Or(tls.Ciphers, e.TLS.Ciphers)
-			tls.PreferServer = cmp.Or(tls.PreferServer, e.TLS.PreferServer)
-		}
 	}
-	if tls != (model.HostTLS{}) {
-		host.TLS = &tls
+	host.Closed = h.tlsClosed
+	if h.tls != (model.HostTLS{}) {
+		host.TLS = &h.tls
 	}
 }
 

@@ -40,8 +40,6 @@ type Settings struct {
 	Snippets bool
 	// ForbiddenWords close the routes of an Ingress when an annotation's value contains one.
 	ForbiddenWords []string
-	// UpstreamTLSPerRoute keeps proxy-ssl annotations from having an effect on other routes of the host.
-	UpstreamTLSPerRoute bool
 
 	// NoHTTPSRedirect are beginnings of rule paths that are never redirected to HTTPS.
 	NoHTTPSRedirect []string

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/value"
 )
 
 // Parse reads the data of the controller's ConfigMap, owner. The problems are in the order of the keys.
@@ -39,16 +40,16 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 }
 
 // apply sets one key and gives the reason and the message of the problem, if there is one.
-func (d *draft) apply(name, value string) (reason, message string) {
+func (d *draft) apply(name, text string) (reason, message string) {
 	key, known := index[name]
 	switch {
 	case !known:
 		message = "nobody reads this key, it has no effect"
-		if near := nearest(strings.ToLower(name)); near != "" {
+		if near := value.Nearest(strings.ToLower(name), maps.Keys(index)); near != "" {
 			message += "; did you mean " + near + "?"
 		}
 		return model.ReasonUnknownSetting, message
-	case key.NotYet && (value == "" || slices.Contains(key.Harmless, strings.ToLower(value))):
+	case key.NotYet && (text == "" || slices.Contains(key.Harmless, strings.ToLower(text))):
 		return "", ""
 	case key.NotYet && key.Closes:
 		d.Closed = cmp.Or(d.Closed, "setting "+name+" is not supported yet")
@@ -56,17 +57,17 @@ func (d *draft) apply(name, value string) (reason, message string) {
 	case key.NotYet:
 		return model.ReasonUnsupported, "this setting is not supported yet; it has no effect"
 	}
-	if value == "" && key.Default == none {
+	if text == "" && key.Default == none {
 		return "", ""
 	}
-	if err := key.apply(d, value); err != nil {
+	if err := key.apply(d, text); err != nil {
 		if key.Closes {
 			d.Closed = cmp.Or(d.Closed, "setting "+name+" "+err.Error())
-			return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; every route answers 503 until it is repaired", value, err)
+			return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; every route answers 503 until it is repaired", text, err)
 		}
-		return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; the default is in force: %s", value, err, key.Default)
+		return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; the default is in force: %s", text, err, key.Default)
 	}
-	if key.Lacks != "" && value != "" && !slices.Contains(key.Harmless, strings.ToLower(value)) {
+	if key.Lacks != "" && text != "" && !slices.Contains(key.Harmless, strings.ToLower(text)) {
 		return model.ReasonUnsupported, key.Lacks
 	}
 	return "", ""

@@ -4,6 +4,7 @@
 package settings
 
 import (
+	"errors"
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -43,6 +44,11 @@ var proxy = Group{
 			Doc: "The longest pause between two writes to the endpoint.",
 		}, func(d *draft, v time.Duration) { d.Route.Timeouts.Send = v }),
 
+		Parsed("proxy-ssl-location-only", "true", Spec{
+			Default: "true", Example: "true",
+			Doc: "The proxy-ssl annotations only ever count for the routes of their own Ingress.",
+		}, parseLocationOnly, func(*draft, bool) {}),
+
 		Bool("service-upstream", Spec{
 			Default: "false", Example: "true",
 			Doc: "Sends requests to the address of the Service itself instead of its endpoints.",
@@ -53,4 +59,13 @@ var proxy = Group{
 			Doc: "Idle connections to endpoints that a worker keeps, for all backends together; 0 closes each after use.",
 		}, func(d *draft, v int) { d.KeepaliveConnections = v }),
 	},
+}
+
+// parseLocationOnly refuses false: what one Ingress says of its backends must not change how those of another are verified.
+func parseLocationOnly(text string) (bool, error) {
+	v, err := parseBool(text)
+	if err == nil && !v && text != "" {
+		err = errors.New("would let an Ingress change how the backends of others are verified")
+	}
+	return v, err
 }

@@ -106,7 +106,6 @@ var notYet = Group{
 		ignored("proxy-protocol-header-timeout", "5s"),
 		ignored("proxy-real-ip-cidr", "0.0.0.0/0"),
 		ignored("proxy-set-headers"),
-		ignored("proxy-ssl-location-only", "false"),
 		ignored("proxy-stream-next-upstream", "true"),
 		ignored("proxy-stream-next-upstream-timeout", "600s"),
 		ignored("proxy-stream-next-upstream-tries", "3"),

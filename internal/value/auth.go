@@ -26,7 +26,7 @@ func Method(text string) (string, error) {
 
 // HeaderName reads the name of a header made of letters, digits, "-" and "_", and writes it as is usual.
 func HeaderName(text string) (string, error) {
-	if text == "" || len(text) > 128 || !only(text, isLetterOrDigit, "-_") {
+	if text == "" || len(text) > 128 || !Only(text, IsLetterOrDigit, "-_") {
 		return "", fmt.Errorf("has %.40q, which is no header name of letters, digits, - and _", text)
 	}
 	return textproto.CanonicalMIMEHeaderKey(text), nil
@@ -99,7 +99,7 @@ func SignIn(text string) (model.Template, error) {
 // PlainURI reads a path or a URL, as far as its characters go, without variables. Blanks are dropped.
 func PlainURI(text string) (string, error) {
 	text = strings.ReplaceAll(text, " ", "")
-	if text == "" || len(text) > 2048 || !only(text, isLetterOrDigit, "-._~/:,?&=%+") {
+	if text == "" || len(text) > 2048 || !Only(text, IsLetterOrDigit, "-._~/:,?&=%+") {
 		return "", errors.New("has other characters than letters, digits and - . _ ~ / : , ? & = % +")
 	}
 	return text, nil
@@ -108,7 +108,7 @@ func PlainURI(text string) (string, error) {
 // QueryName reads the name of a query parameter.
 func QueryName(text string) (string, error) {
 	text = strings.ReplaceAll(text, " ", "")
-	if text == "" || len(text) > 64 || !only(text, isLetterOrDigit, "-._~") {
+	if text == "" || len(text) > 64 || !Only(text, IsLetterOrDigit, "-._~") {
 		return "", errors.New("is no name of letters, digits and - . _ ~")
 	}
 	return text, nil
@@ -117,8 +117,8 @@ func QueryName(text string) (string, error) {
 // Realm reads the realm of a login.
 func Realm(text string) (string, error) {
 	text = strings.TrimSpace(text)
-	if len(text) > 256 || !only(text, isLetterOrDigit, " -._~/:") {
-		return "", errors.New("has other characters than letters, digits, blanks and - . _ ~ / :")
+	if len(text) > 256 || !Only(text, IsLetterOrDigit, " -._~/:") {
+		return "", errors.New("has other characters than letters, digits, blanks, slashes and - . : ~ _")
 	}
 	return text, nil
 }

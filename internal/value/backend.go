@@ -32,7 +32,7 @@ func HostHeader(text string) (model.Template, error) {
 			return "", errors.New("has no valid port")
 		}
 	}
-	if !isHostName(name) {
+	if !IsHostName(name) {
 		return "", errors.New("is not a host name")
 	}
 	return model.Template(text), nil
@@ -40,7 +40,7 @@ func HostHeader(text string) (model.Template, error) {
 
 // FileName reads the name of a file, without folders.
 func FileName(text string) (string, error) {
-	if text == "" || len(text) > 255 || !only(text, isLetterOrDigit, ".-_") {
+	if text == "" || len(text) > 255 || !Only(text, IsLetterOrDigit, ".-_") {
 		return "", errors.New("is no file name of letters, digits and . - _")
 	}
 	return text, nil
@@ -56,7 +56,7 @@ func FastCGIParams(data map[string][]byte) ([]model.Param, error) {
 	further := append([]string{"fastcgi_script_name", "document_root", "document_uri"}, ofRoute...)
 	params := make([]model.Param, 0, len(data))
 	for name, content := range data {
-		if name == "" || len(name) > mostName || !only(name, isLetterOrDigit, "._-") {
+		if name == "" || len(name) > mostName || !Only(name, IsLetterOrDigit, "._-") {
 			return nil, fmt.Errorf("names a ConfigMap with the key %.80q, which is no name of at most %d letters, digits and . _ -", name, mostName)
 		}
 		t, err := templateWith(string(content), further...)

@@ -41,7 +41,7 @@ func Statuses(least int) func(text string) ([]int, error) {
 func ServiceName(text string) (string, error) {
 	lower := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 	text = strings.TrimSpace(text)
-	if text == "" || len(text) > 63 || text[0] < 'a' || text[0] > 'z' || text[len(text)-1] == '-' || !only(text, lower, "-") {
+	if text == "" || len(text) > 63 || text[0] < 'a' || text[0] > 'z' || text[len(text)-1] == '-' || !Only(text, lower, "-") {
 		return "", errors.New("is no name of a Service: a small letter, then small letters, digits and -")
 	}
 	return text, nil

@@ -71,7 +71,7 @@ func FuzzLists(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if names, err := HeaderNames(text); err == nil && !only(strings.Join(names, ""), isLetterOrDigit, "-_") {
+		if names, err := HeaderNames(text); err == nil && !Only(strings.Join(names, ""), IsLetterOrDigit, "-_") {
 			t.Errorf("%q gives the names %q", text, names)
 		}
 		if times, err := CacheTimes(text); err == nil {

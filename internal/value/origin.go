@@ -25,7 +25,7 @@ func Origin(text string) (string, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); hasPort && (err != nil || n == 0 || port[0] == '0') {
 		return "", errors.New("has no valid port")
 	}
-	if !isHostName(strings.TrimPrefix(host, "*.")) {
+	if !IsHostName(strings.TrimPrefix(host, "*.")) {
 		return "", errors.New("has no valid host")
 	}
 	return strings.ToLower(text), nil
@@ -34,7 +34,7 @@ func Origin(text string) (string, error) {
 // isScheme tells whether text is the scheme of a URL (RFC 3986 section 3.1) in lower case.
 func isScheme(text string) bool {
 	isLower := func(c byte) bool { return c >= 'a' && c <= 'z' }
-	return text != "" && isLower(text[0]) && only(text, isLower, "0123456789+-.")
+	return text != "" && isLower(text[0]) && Only(text, isLower, "0123456789+-.")
 }
 
 // Origins reads a list of origins with commas between. What is wrong with items is in errs, and the others stand: nothing is accepted for want of a better. "*" anywhere

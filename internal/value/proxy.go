@@ -177,7 +177,7 @@ func plain(word, others string) error {
 		return fmt.Errorf("is empty or longer than %d bytes", most)
 	case word[0] == '~':
 		return errors.New("begins with ~: there are no regular expressions here")
-	case !only(word, isLetterOrDigit, others):
+	case !Only(word, IsLetterOrDigit, others):
 		return fmt.Errorf("has other characters than letters, digits and %s", others)
 	}
 	return nil

@@ -69,7 +69,7 @@ func templateWith(text string, further ...string) (model.Template, error) {
 func cutVariable(text string, further []string) (name, rest string, err error) {
 	inner, braced := strings.CutPrefix(text, "{")
 	end := 0
-	for end < len(inner) && (isLetterOrDigit(inner[end]) || inner[end] == '_') {
+	for end < len(inner) && (IsLetterOrDigit(inner[end]) || inner[end] == '_') {
 		end++
 	}
 	name, rest = strings.ToLower(inner[:end]), inner[end:]
@@ -101,7 +101,7 @@ func TemplateOf(others string) func(text string) (model.Template, error) {
 
 func templateOf(text, others string, further ...string) (model.Template, error) {
 	text = strings.ReplaceAll(text, " ", "")
-	if !only(text, isLetterOrDigit, others+"${}_") {
+	if !Only(text, IsLetterOrDigit, others+"${}_") {
 		return "", fmt.Errorf("has other characters than letters, digits, variables and %s", others)
 	}
 	return templateWith(text, further...)
@@ -165,7 +165,7 @@ func urlHost(host string, https bool) (model.BackendID, error) {
 	if a, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil && a.Zone() == "" {
 		return model.BackendID{Service: a.String(), Port: port}, nil
 	}
-	if !isHostName(name) {
+	if !IsHostName(name) {
 		return model.BackendID{}, errors.New("has no valid host")
 	}
 	return model.BackendID{Service: strings.ToLower(name), Port: port}, nil
@@ -184,4 +184,4 @@ func Reference(kind, home, text string) (model.Ref, error) {
 }
 
 // isObjectName tells whether an object may have the name (RFC 1123 subdomain).
-func isObjectName(name string) bool { return isHostName(name) && name == strings.ToLower(name) }
+func isObjectName(name string) bool { return IsHostName(name) && name == strings.ToLower(name) }

@@ -35,13 +35,31 @@ var fastCGIParams = [][2]string{
 	{"HTTP_PROXY", `""`},
 }
 
-// usualParams gives the arguments of fastcgi_param for all parameters that the own ones of a route do not replace.
-func usualParams(own []model.Param) []string {
+// identityParams say who the client is by its certificate, in the names of the headers that other backends get. Nobody but nginx may set them.
+var identityParams = [][2]string{
+	{"HTTP_SSL_CLIENT_VERIFY", "$ssl_client_verify"},
+	{"HTTP_SSL_CLIENT_SUBJECT_DN", "$ssl_client_s_dn"},
+	{"HTTP_SSL_CLIENT_ISSUER_DN", "$ssl_client_i_dn"},
+	{"HTTP_SSL_CLIENT_CERT", "$fairway_client_certificate if_not_empty"},
+}
+
+// usualParams gives the arguments of fastcgi_param for all parameters that the own ones of a route do not replace. Identity is 1 when the backend is told about
+// the client's certificate.
+func usualParams(own []model.Param, identity int64) []string {
 	var list []string
-	for _, usual := range fastCGIParams {
-		if !slices.ContainsFunc(own, func(p model.Param) bool { return p.Name == usual[0] }) {
-			list = append(list, usual[0]+" "+usual[1])
+	add := func(name, value string) {
+		if !slices.ContainsFunc(own, func(p model.Param) bool { return p.Name == name }) {
+			list = append(list, name+" "+value)
 		}
+	}
+	for _, usual := range fastCGIParams {
+		add(usual[0], usual[1])
+	}
+	for _, p := range identityParams {
+		if identity == 0 {
+			p[1] = `""`
+		}
+		add(p[0], p[1])
 	}
 	return list
 }

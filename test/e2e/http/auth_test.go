@@ -5,6 +5,7 @@ package http
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -20,8 +21,8 @@ func newHTTP2Client() *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-			Dial: func(_, _ string) (net.Conn, error) {
-				return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", shared.httpsPort))
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", shared.httpsPort))
 			},
 		},
 	}

@@ -16,9 +16,10 @@ import (
 	"net/http"
 	"net/http/fcgi"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -39,16 +40,49 @@ type seen struct {
 	Bytes   int64       `json:"bytes"`
 	Sum     string      `json:"sum"` // SHA-256 of the body
 	Client  string      `json:"client"`
+	TLS     string      `json:"tls"` // "TLS 1.3 TLS_AES_128_GCM_SHA256 sni=NAME certificate=COMMON NAME"; empty without
 }
 
-// arrived counts the requests that reached a backend of serveEcho.
-var arrived atomic.Int64
+// arrivals is what backends of serveEcho got, in the order in which they had read it.
+var arrivals journal
+
+type journal struct {
+	sync.Mutex
+	begun int
+	list  []seen
+}
+
+func (j *journal) begin() {
+	j.Lock()
+	defer j.Unlock()
+	j.begun++
+}
+
+func (j *journal) add(s seen) {
+	j.Lock()
+	defer j.Unlock()
+	j.list = append(j.list, s)
+}
+
+// count is how many requests have begun to arrive.
+func (j *journal) count() int {
+	j.Lock()
+	defer j.Unlock()
+	return j.begun
+}
+
+// since gives what arrived as a whole after the first n.
+func (j *journal) since(n int) []seen {
+	j.Lock()
+	defer j.Unlock()
+	return slices.Clone(j.list[n:])
+}
 
 // serveEcho answers with what it saw; the query can ask for a status, a delay, headers, reflected headers, a size, and the header Echo-Status for a
 // status too.
 func serveEcho(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		arrived.Add(1)
+		arrivals.begin()
 		if websocket.IsWebSocketUpgrade(r) {
 			echoWebSocket(w, r)
 			return
@@ -58,6 +92,11 @@ func serveEcho(name string) http.HandlerFunc {
 		if err != nil {
 			return // the client went away
 		}
+		saw := seen{
+			Backend: name, Method: r.Method, URI: r.RequestURI, Host: r.Host, Proto: r.Proto, Header: r.Header.Clone(),
+			Bytes: n, Sum: hex.EncodeToString(sum.Sum(nil)), Client: r.RemoteAddr, TLS: describeTLS(r.TLS),
+		}
+		arrivals.add(saw)
 		q := r.URL.Query()
 		if d, err := time.ParseDuration(q.Get("delay")); err == nil {
 			time.Sleep(d)
@@ -79,10 +118,7 @@ func serveEcho(name string) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(seen{
-			Backend: name, Method: r.Method, URI: r.RequestURI, Host: r.Host, Proto: r.Proto, Header: r.Header,
-			Bytes: n, Sum: hex.EncodeToString(sum.Sum(nil)), Client: r.RemoteAddr,
-		}) // the client is gone: nothing to be done
+		_ = json.NewEncoder(w).Encode(saw) // the client is gone: nothing to be done
 	}
 }
 
@@ -99,6 +135,18 @@ func serveFastCGI(name string) http.HandlerFunc {
 		r.RequestURI = r.URL.RequestURI()
 		echo(w, r)
 	}
+}
+
+// describeTLS says what a backend saw of the connection.
+func describeTLS(c *tls.ConnectionState) string {
+	if c == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s %s sni=%s certificate=", tls.VersionName(c.Version), tls.CipherSuiteName(c.CipherSuite), c.ServerName)
+	if len(c.PeerCertificates) > 0 {
+		text += c.PeerCertificates[0].Subject.CommonName
+	}
+	return text
 }
 
 func writeZeros(w io.Writer, size int) {
@@ -152,7 +200,7 @@ func (h health) Watch(_ *healthpb.HealthCheckRequest, stream healthpb.Health_Wat
 }
 
 // startBackends starts the servers that all cases share; they end with the process.
-func startBackends() (map[string]netip.AddrPort, error) {
+func startBackends(certificates *pki) (map[string]netip.AddrPort, error) {
 	addresses := map[string]netip.AddrPort{}
 	listen := func(name string) (net.Listener, error) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -161,22 +209,33 @@ func startBackends() (map[string]netip.AddrPort, error) {
 		}
 		return l, err
 	}
-	pair, err := newPair("backend.example", "ECDSA", 1)
+	made, _, err := certificates.authorities["backends"].issue("backend", time.Now().Add(24*time.Hour), "backend.example", "tls.default.svc", "grpcs.default.svc")
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := tls.X509KeyPair(pair.chain, pair.key)
+	certificate, err := tls.X509KeyPair(made.chain, made.key)
 	if err != nil {
 		return nil, err
 	}
-	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
-	for _, name := range []string{"web", "blue", "green", "slow", "tls"} {
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequestClientCert}
+	made, _, err = certificates.authorities["beneath"].issue("deep", time.Now().Add(24*time.Hour), "deep.example")
+	if err != nil {
+		return nil, err
+	}
+	deep, err := tls.X509KeyPair(slices.Concat(made.chain, certificates.authorities["beneath"].pem, certificates.authorities["between"].pem), made.key)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"web", "blue", "green", "slow", "tls", "deep"} {
 		l, err := listen(name)
 		if err != nil {
 			return nil, err
 		}
-		if name == "tls" {
+		switch name {
+		case "tls":
 			l = tls.NewListener(l, config)
+		case "deep":
+			l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{deep}})
 		}
 		handler := serveEcho(name)
 		if name == "slow" {

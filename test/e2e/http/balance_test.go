@@ -45,8 +45,8 @@ func (c *crowd) manifests(without int) string {
 	return out.String()
 }
 
-// ask sends one request per key and gives the endpoint that answered each.
-func ask(t *testing.T, count int, send func(key int) (*http.Request, error)) []string {
+// endpointsOf sends one request per key and gives the endpoint that answered each.
+func endpointsOf(t *testing.T, count int, send func(key int) (*http.Request, error)) []string {
 	t.Helper()
 	answers := make([]string, count)
 	for key := range answers {
@@ -88,9 +88,9 @@ func TestHashMovesLittle(t *testing.T) {
 	}
 	for _, host := range []string{"hash.example", "cookie.example"} {
 		shared.apply(t, ingresses+crowd.manifests(-1), "")
-		before := ask(t, keys, request(host, "INGRESSCOOKIE"))
+		before := endpointsOf(t, keys, request(host, "INGRESSCOOKIE"))
 		shared.apply(t, ingresses+crowd.manifests(gone), "")
-		after := ask(t, keys, request(host, "INGRESSCOOKIE"))
+		after := endpointsOf(t, keys, request(host, "INGRESSCOOKIE"))
 
 		share := map[string]int{}
 		moved := 0
@@ -131,10 +131,10 @@ func TestEWMAKeepsWhatItKnows(t *testing.T) {
 		return r, err
 	}
 	shared.apply(t, ingress+crowd.manifests(1)+slow, "")
-	ask(t, 40, request)
+	endpointsOf(t, 40, request)
 	shared.apply(t, ingress+crowd.manifests(-1)+slow, "")
 	share := map[string]int{}
-	for _, endpoint := range ask(t, 100, request) {
+	for _, endpoint := range endpointsOf(t, 100, request) {
 		share[endpoint]++
 	}
 	if share["slow"] > 20 || share["1"] < 5 || share["0"] < 5 {

@@ -51,8 +51,8 @@ func digestCluster() string {
 
 var nonceInChallenge = regexp.MustCompile(`^Digest realm="Staff only", qop="auth", nonce="([^"]+)", algorithm=MD5(, stale=true)?$`)
 
-// ask sends a request, gives its answer, and the nonce of the challenge, if there is one, and whether it says stale.
-func ask(t *testing.T, method, path, authorization string) (r *response, nonce string, stale bool) {
+// askDigest sends a request, gives its answer, and the nonce of the challenge, if there is one, and whether it says stale.
+func askDigest(t *testing.T, method, path, authorization string) (r *response, nonce string, stale bool) {
 	t.Helper()
 	request := &request{method: method, url: "http://" + digestHost + path, body: -1}
 	if authorization != "" {
@@ -84,7 +84,7 @@ func flip(text string, i int) string {
 func TestDigestLogin(t *testing.T) {
 	shared.apply(t, digestCluster(), "")
 	const path = "/a%20b?c=d,e"
-	_, nonce, stale := ask(t, "GET", path, "")
+	_, nonce, stale := askDigest(t, "GET", path, "")
 	if nonce == "" || stale {
 		t.Fatal("the first answer is no fresh challenge")
 	}
@@ -93,28 +93,28 @@ func TestDigestLogin(t *testing.T) {
 		nonce: nonce, nc: "00000001", cnonce: "0a4f113b", qop: "auth", algorithm: "MD5",
 	}
 	logged := len(shared.access.String())
-	r, _, _ := ask(t, "GET", path, login.header())
+	r, _, _ := askDigest(t, "GET", path, login.header())
 	r.log = awaitLog(logged, " 200 ")
 	if r.status != 200 || r.saw.Header.Get("Authorization") != "" || !strings.Contains(r.log, " - alice [") {
 		t.Fatalf("login: %d, the backend saw %q, the log has %q", r.status, r.saw.Header.Get("Authorization"), r.log)
 	}
-	if r, again, stale := ask(t, "GET", path, login.header()); r.status != 401 || !stale || again == nonce {
+	if r, again, stale := askDigest(t, "GET", path, login.header()); r.status != 401 || !stale || again == nonce {
 		t.Errorf("replay: %d, stale %v", r.status, stale)
 	}
 	// Numbers may come in any order, as those of parallel requests do, but each only once.
 	for nc, want := range map[string]int{"00000003": 200, "0000000a": 200, "00000002": 200, "00000001": 401} {
 		login.nc = nc
-		if r, _, _ := ask(t, "GET", path, login.header()); r.status != want {
+		if r, _, _ := askDigest(t, "GET", path, login.header()); r.status != want {
 			t.Errorf("nc %s: %d, want %d", nc, r.status, want)
 		}
 	}
 	login.nc = "0000000A"
-	if r, _, _ := ask(t, "GET", path, login.header()); r.status != 401 {
+	if r, _, _ := askDigest(t, "GET", path, login.header()); r.status != 401 {
 		t.Errorf("the same number in upper case: %d", r.status)
 	}
 	for range 10 { // whichever worker gets it
-		_, login.nonce, _ = ask(t, "GET", path, "")
-		if r, _, _ := ask(t, "GET", path, login.header()); r.status != 200 {
+		_, login.nonce, _ = askDigest(t, "GET", path, "")
+		if r, _, _ := askDigest(t, "GET", path, login.header()); r.status != 200 {
 			t.Errorf("a nonce of maybe another worker: %d", r.status)
 		}
 	}
@@ -122,7 +122,7 @@ func TestDigestLogin(t *testing.T) {
 
 func TestDigestRefusals(t *testing.T) {
 	shared.apply(t, digestCluster(), "")
-	_, nonce, _ := ask(t, "GET", "/x", "")
+	_, nonce, _ := askDigest(t, "GET", "/x", "")
 	good := digestLogin{
 		user: "alice", realm: "Staff only", password: "secret", method: "GET", uri: "/x",
 		nonce: nonce, nc: "00000001", cnonce: "0a4f113b", qop: "auth", algorithm: "MD5",
@@ -147,7 +147,7 @@ func TestDigestRefusals(t *testing.T) {
 	} {
 		login := good
 		change(&login)
-		if r, _, stale := ask(t, "GET", "/x", login.header()); r.status != 401 || stale {
+		if r, _, stale := askDigest(t, "GET", "/x", login.header()); r.status != 401 || stale {
 			t.Errorf("%s: %d, stale %v", name, r.status, stale)
 		}
 	}
@@ -157,11 +157,11 @@ func TestDigestRefusals(t *testing.T) {
 	} {
 		login := good
 		login.nonce = nonce
-		if r, _, stale := ask(t, "GET", "/x", login.header()); r.status != 401 || !stale {
+		if r, _, stale := askDigest(t, "GET", "/x", login.header()); r.status != 401 || !stale {
 			t.Errorf("nonce %s: %d, stale %v", name, r.status, stale)
 		}
 		login.password = "wrong"
-		if r, _, stale := ask(t, "GET", "/x", login.header()); r.status != 401 || stale {
+		if r, _, stale := askDigest(t, "GET", "/x", login.header()); r.status != 401 || stale {
 			t.Errorf("nonce %s, wrong password: %d, stale %v", name, r.status, stale)
 		}
 	}
@@ -169,7 +169,7 @@ func TestDigestRefusals(t *testing.T) {
 		"nonce": func(d *digestLogin) { d.nonce = flip(d.nonce, 9) }, "nc": func(d *digestLogin) { d.nc = "00000002" },
 		"cnonce": func(d *digestLogin) { d.cnonce = "b" }, "URI": func(d *digestLogin) { d.uri = "/" }, "user": func(d *digestLogin) { d.user = "bob" },
 	} {
-		if r, _, stale := ask(t, "GET", "/x", good.header(change)); r.status != 401 || stale {
+		if r, _, stale := askDigest(t, "GET", "/x", good.header(change)); r.status != 401 || stale {
 			t.Errorf("%s changed behind the response: %d, stale %v", name, r.status, stale)
 		}
 	}
@@ -178,11 +178,11 @@ func TestDigestRefusals(t *testing.T) {
 		strings.Replace(good.header(), "nc=", "nc=00000002, nc=", 1), strings.Replace(good.header(), `"alice"`, `"al\ice"`, 1), good.header() + " x", "x" + good.header(),
 		good.header() + `, username="bob"`, strings.Replace(good.header(), "Digest ", "Basic ", 1),
 	} {
-		if r, _, stale := ask(t, "GET", "/x", header); r.status != 401 || stale {
+		if r, _, stale := askDigest(t, "GET", "/x", header); r.status != 401 || stale {
 			t.Errorf("%.60s: %d, stale %v", header, r.status, stale)
 		}
 	}
-	if r, _, _ := ask(t, "GET", "/x", good.header()); r.status != 200 {
+	if r, _, _ := askDigest(t, "GET", "/x", good.header()); r.status != 200 {
 		t.Errorf("after all that the number is still free: %d", r.status)
 	}
 }

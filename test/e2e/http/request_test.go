@@ -6,6 +6,7 @@ package http
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -24,7 +25,9 @@ type request struct {
 	header      []string
 	host        string // "" the URL's, "-" none
 	sni         string // "" the URL's host, "-" none
-	body        int    // bytes; -1 no body
+	show        string // name of a client certificate; "" none
+	ciphers     []uint16
+	body        int // bytes; -1 no body
 	chunked     bool
 	times       int
 	jar         bool // with the case's cookies
@@ -56,6 +59,10 @@ func (r *request) option(text string) error {
 		r.body, err = strconv.Atoi(rest)
 	case word == "sni":
 		r.sni = rest
+	case word == "show":
+		r.show = rest
+	case word == "ciphers":
+		r.ciphers, err = cipherSuites(rest)
 	case word == "Host:":
 		r.host = rest
 	case strings.Contains(word, ":"):
@@ -73,8 +80,10 @@ type response struct {
 	body        string
 	saw         seen // zero when no backend answered
 	certificate string
+	cipher      string
 	continued   bool // 100 Continue came first
 	log, errors string
+	copies      string // see awaitCopies
 	before      string // the backend that answered the request before
 	took        time.Duration
 }
@@ -100,10 +109,13 @@ func (r *request) send(s *stage) (*response, error) {
 	defer conn.Close()
 	out := &response{}
 	if u.Scheme == "https" {
-		client := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: r.serverName(u.Hostname())})
-		if err := client.Handshake(); err != nil {
+		client := tls.Client(conn, r.tls(s, u.Hostname()))
+		if err := client.Handshake(); err != nil && r.ciphers != nil {
+			return &response{cipher: "none"}, nil
+		} else if err != nil {
 			return nil, fmt.Errorf("handshake: %w", err)
 		}
+		out.cipher = tls.CipherSuiteName(client.ConnectionState().CipherSuite)
 		out.certificate = client.ConnectionState().PeerCertificates[0].SerialNumber.String()
 		conn = client
 	}
@@ -117,6 +129,37 @@ func (r *request) send(s *stage) (*response, error) {
 	}
 	out.took = time.Since(start)
 	return out, nil
+}
+
+// tls gives what the client has for the handshake.
+func (r *request) tls(s *stage, host string) *tls.Config {
+	config := &tls.Config{InsecureSkipVerify: true, ServerName: r.serverName(host)}
+	if r.show != "" {
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { // whatever authorities the server names
+			certificate := s.pki.clients[r.show]
+			return &certificate, nil
+		}
+	}
+	if r.ciphers != nil {
+		config.CipherSuites, config.MaxVersion = r.ciphers, tls.VersionTLS12
+	}
+	return config
+}
+
+func cipherSuites(names string) ([]uint16, error) {
+	var ids []uint16
+	for name := range strings.FieldsSeq(names) {
+		found := false
+		for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+			if suite.Name == name {
+				ids, found = append(ids, suite.ID), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("%q is no cipher suite", name)
+		}
+	}
+	return ids, nil
 }
 
 func (r *request) serverName(host string) string {
@@ -225,6 +268,8 @@ func (e expectation) check(r *response) string {
 	case "tries":
 		_, upstream, _ := strings.Cut(r.log, "] [] ") // behind the names of the backends come the endpoints
 		return compare(fmt.Sprint(strings.Count(upstream, "127.0.0.1:")), e.text)
+	case "copy":
+		return compare(cmp.Or(r.copies, "none"), e.text)
 	case "continued":
 		return compare(fmt.Sprint(r.continued), e.text)
 	case "after", "within":
@@ -232,6 +277,12 @@ func (e expectation) check(r *response) string {
 		if err != nil || e.verb == "after" && r.took < bound || e.verb == "within" && r.took > bound {
 			return fmt.Sprintf("the answer took %s, want %s %s", r.took, e.verb, e.text)
 		}
+	case "tls":
+		if !strings.Contains(r.saw.TLS+"\n", e.text) {
+			return fmt.Sprintf("the backend saw the TLS %q, which lacks %q", r.saw.TLS, e.text)
+		}
+	case "cipher":
+		return compare(r.cipher, e.text)
 	case "certificate":
 		return compare(r.certificate, e.text)
 	case "body":

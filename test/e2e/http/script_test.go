@@ -29,6 +29,8 @@ import (
 //	> jar                                the cookies that earlier requests of the case were given
 //	> sni name                           TLS server name, when it is not the URL's host; "-" for none
 //	> meanwhile                          what follows goes on as soon as a backend has the request; its answer is looked at in the end
+//	> show alice                         the client certificate to show; the names are those of pki
+//	> ciphers NAME NAME                  TLS 1.2 with these ciphers only, in Go's names
 //	< 200                                status
 //	< backend web                        the server that answered; "same" for the one that answered before, "other" for another
 //	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third,
@@ -46,11 +48,15 @@ import (
 //	< lacks TEXT                         neither headers nor body of the response contain it
 //	< log TEXT                           the access log line of the request contains it; "log none" demands that there is no line
 //	< errors TEXT                        the error log, since the request began, contains it; "errors without TEXT" demands that it does not
+//	< copy green POST host /x?y 100      a backend got this besides: name, method, Host, request target and length of the body; "copy none" demands that none did
 //	< continued true                     whether 100 Continue came before the answer
+//	< tls TEXT                           what the backend saw of TLS contains it: "TLS 1.2 CIPHER sni=NAME certificate=NAME"
+//	< cipher NAME                        the cipher of the client's connection; "none" when the handshake failed
 //	< certificate 7                      serial number of the certificate that was shown
 //	< after 1s, within 2s                how long the answer took at least, at most
 //
 // ${web.ip} and ${web.port} are where the backend web is, ${self.http} and ${self.https} nginx' own ports, ${once} is another number in each run of a case: counters outlive cases.
+// Certificates are ${clients.ca} and the like, see pki.expand.
 //
 // Between requests, "apply FILE" brings other manifests into force, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
 // happened since the case's first state.
@@ -218,7 +224,7 @@ func (s *step) run(t *testing.T, client *client) {
 	t.Helper()
 	answered := map[string]int{}
 	for range s.request.times {
-		logged, complained := len(shared.access.String()), len(shared.errors.String())
+		logged, complained, arrived := len(shared.access.String()), len(shared.errors.String()), len(arrivals.since(0))
 		r, err := client.send(s.request)
 		if err != nil {
 			t.Errorf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
@@ -234,8 +240,9 @@ func (s *step) run(t *testing.T, client *client) {
 				r.log = awaitLog(logged, e.text)
 			case "tries":
 				r.log = awaitLog(logged, "")
-			}
-			if e.verb == "errors" {
+			case "copy":
+				r.copies = awaitCopies(arrived, r.saw.Backend, e.text)
+			case "errors":
 				r.errors = awaitErrors(complained, e.text)
 			}
 			if problem := e.check(r); problem != "" {
@@ -256,13 +263,13 @@ func (s *step) run(t *testing.T, client *client) {
 // begin sends the request and returns when a backend has it. The result waits for the answer and looks at it.
 func (s *step) begin(t *testing.T) (finish func()) {
 	t.Helper()
-	before := arrived.Load()
+	before := arrivals.count()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.run(t, &client{jar: map[string]string{}})
 	}()
-	for deadline := time.Now().Add(5 * time.Second); arrived.Load() == before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); arrivals.count() == before && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	return func() { <-done }
@@ -296,6 +303,24 @@ func awaitErrors(offset int, text string) string {
 		}
 	}
 	return ""
+}
+
+// awaitCopies gives what backends got after the first n requests, each as a line, but for the one that was answered by the backend named. A copy arrives
+// before or after its request is answered; for one that must not come the wait is short.
+func awaitCopies(n int, answered, want string) string {
+	patience := 3 * time.Second
+	if want == "none" {
+		patience = 100 * time.Millisecond
+	}
+	var lines []string
+	for deadline := time.Now().Add(patience); len(lines) == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		for _, s := range arrivals.since(n) {
+			if s.Backend != answered {
+				lines = append(lines, fmt.Sprintf("%s %s %s %s %d", s.Backend, s.Method, s.Host, s.URI, s.Bytes))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // checkCounts compares which backends answered how often with "web", "web=10", "web~50", "web<9", or how many did with "3".

@@ -33,6 +33,7 @@ type stage struct {
 	dir                 string
 	driver              *nginx.Driver
 	backends            map[string]netip.AddrPort
+	pki                 *pki
 	httpPort, httpsPort int
 	access, errors      lines
 	stop                context.CancelFunc
@@ -91,7 +92,10 @@ func newStage() (*stage, error) {
 		return nil, err
 	}
 	s := &stage{dir: dir, refused: map[string]string{}, stopped: make(chan error, 1)}
-	if s.backends, err = startBackends(); err != nil {
+	if s.pki, err = newPKI(); err != nil {
+		return nil, err
+	}
+	if s.backends, err = startBackends(s.pki); err != nil {
 		return nil, err
 	}
 	for _, port := range []*int{&s.httpPort, &s.httpsPort} {
@@ -116,13 +120,13 @@ func newStage() (*stage, error) {
 }
 
 // expand puts the backends' addresses into a text, ${web.ip}, ${web.port}, nginx' own ports, ${self.http}, ${self.https}, and ${once}, a number
-// that no other case, and no other run of it, has.
+// that no other case, and no other run of it, has; and certificates, see pki.expand.
 func (s *stage) expand(text string) string {
 	text = strings.NewReplacer("${once}", fmt.Sprint(s.cases), "${self.http}", fmt.Sprint(s.httpPort), "${self.https}", fmt.Sprint(s.httpsPort)).Replace(text)
 	for name, address := range s.backends {
 		text = strings.NewReplacer("${"+name+".ip}", address.Addr().String(), "${"+name+".port}", fmt.Sprint(address.Port())).Replace(text)
 	}
-	return text
+	return s.pki.expand(text)
 }
 
 // build makes the model of manifests, with the shared backends unless the case gives a Service of that name.

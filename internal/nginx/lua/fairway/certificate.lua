@@ -2,8 +2,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Runs in ssl_certificate_by_lua: gives the handshake the certificates of its server name, or the default ones. At most one per
--- key algorithm, so the client's abilities decide between RSA and ECDSA.
+-- key algorithm, so the client's abilities decide between RSA and ECDSA. What else is special about a name is in handshake.lua.
 
+local handshake = require "fairway.handshake"
 local ssl = require "ngx.ssl"
 local store = require "fairway.store"
 
@@ -41,11 +42,9 @@ return function()
     end
     local ids = name and store.certificate_ids(name)
     ssl.clear_certs()
-    if ids and ids[1] and set(ids) then
-        return
-    end
-    if not set(store.settings.certificates or {}) then
+    if not (ids and ids[1] and set(ids)) and not set(store.settings.certificates or {}) then
         ngx.log(ngx.WARN, "no certificate for server name ", name or "(none)")
         return ngx.exit(ngx.ERROR)
     end
+    handshake.certificate(name)
 end

@@ -3,6 +3,7 @@
 
 -- Sets the variables that a shape's location uses, and the headers that tell a backend about the request.
 
+local mirror = require "fairway.mirror"
 local template = require "fairway.template"
 
 local var = ngx.var
@@ -22,6 +23,15 @@ function M.tell_error(identity, status)
     set("X-Service-Port", identity[4])
 end
 
+-- Tells nginx how a backend is verified; what is shown to it has no other way than these variables, as keys are not written to disk.
+local function upstream_tls(tls)
+    var.fairway_tls_name = template.expand_header(tls.name)
+    if tls.certificate then
+        var.fairway_tls_certificate = "data:" .. tls.certificate
+        var.fairway_tls_key = "data:" .. tls.key
+    end
+end
+
 -- Runs before the request goes to its location.
 function M.request(_, policy)
     var.fairway_policy = policy.id
@@ -30,6 +40,12 @@ function M.request(_, policy)
     end
     if policy.connection then
         var.fairway_connection = policy.connection
+    end
+    if policy.upstream_tls then
+        upstream_tls(policy.upstream_tls)
+    end
+    if policy.mirror then
+        mirror.prepare(policy.mirror)
     end
 end
 

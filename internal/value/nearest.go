@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: The Fairway Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package settings
+package value
 
-// nearest gives the known key that differs least from name, or "" when none is near: more than two letters or a third of it differ.
-func nearest(name string) string {
+import "iter"
+
+// Nearest gives the known name that differs least from name, or "" when none is near: more than two letters or a third of it differ.
+func Nearest(name string, known iter.Seq[string]) string {
 	if len(name) > 64 {
 		return ""
 	}
 	best, least := "", min(3, len(name)/3+1)
-	for _, group := range Groups() {
-		for _, key := range group.Keys {
-			if d := distance(name, key.Name); d < least {
-				best, least = key.Name, d
-			}
+	for candidate := range known {
+		if d := distance(name, candidate); d < least {
+			best, least = candidate, d
 		}
 	}
 	return best
