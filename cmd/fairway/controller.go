@@ -111,7 +111,7 @@ func (f *controllerFlags) lifeFlags() *pflag.FlagSet {
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "verbosity; 2 and more log every detail, 4 and more also those of the Kubernetes client")
 	flags.IntVar(&f.graceSeconds, "shutdown-grace-period", 0, "seconds between the stop signal, when readiness ends, and the stop")
 	flags.IntVar(&f.afterSeconds, "post-shutdown-grace-period", 10, "seconds between the end of nginx and the end of the controller; none with --manifests")
-	flags.BoolVar(&f.showVersion, "version", false, "print the version and exit")
+	flags.BoolVar(&f.showVersion, "version", false, "check the other flags, print the version and exit")
 	return flags
 }
 
@@ -135,12 +135,12 @@ status 0. A second signal ends it at once.`,
   fairway controller --kubeconfig ~/.kube/config --http-port 8080 --https-port 8443`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(c.Flags()); err != nil {
+				return err
+			}
 			if f.showVersion {
 				fmt.Fprintln(c.OutOrStdout(), "fairway", buildVersion())
 				return nil
-			}
-			if err := f.check(c.Flags()); err != nil {
-				return err
 			}
 			log := f.logger(c.ErrOrStderr())
 			warnOfIgnoredFlags(c.Flags(), log)

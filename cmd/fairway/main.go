@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -27,11 +26,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	// The predecessor's image calls its program by this name, with the controller's flags and no subcommand.
-	if filepath.Base(args[0]) == "nginx-ingress-controller" {
-		args = append([]string{args[0], "controller"}, args[1:]...)
-	}
-	root.SetArgs(args[1:])
+	root.SetArgs(arguments(args))
 	err := root.Execute()
 	switch e := err.(type) {
 	case nil:

@@ -1,0 +1,100 @@
+{{- /*
+SPDX-FileCopyrightText: The Fairway Authors
+SPDX-License-Identifier: Apache-2.0
+*/ -}}
+{{- /* The controller's arguments, one per line. Image and chart know the same flags: docs/flags.md. */ -}}
+{{- define "fairway.args" -}}
+{{- $c := .Values.controller -}}
+{{- $fullname := include "fairway.controller.fullname" . -}}
+{{- if .Values.defaultBackend.enabled }}
+- --default-backend-service=$(POD_NAMESPACE)/{{ include "fairway.defaultBackend.fullname" . }}
+{{- end }}
+{{- if and $c.publishService.enabled (or $c.service.enabled $c.publishService.pathOverride) }}
+- --publish-service={{ include "fairway.publishService" . }}
+{{- end }}
+- --election-id={{ include "fairway.electionID" . }}
+{{- with $c.electionTTL }}
+- --election-ttl={{ . }}
+{{- end }}
+{{- if $c.disableLeaderElection }}
+- --disable-leader-election=true
+{{- end }}
+- --controller-class={{ $c.ingressClassResource.controllerValue }}
+{{- with $c.ingressClass }}
+- --ingress-class={{ . }}
+{{- end }}
+- --configmap={{ default "$(POD_NAMESPACE)" $c.configMapNamespace }}/{{ $fullname }}
+{{- range $protocol := list "tcp" "udp" }}
+{{- if index $.Values $protocol }}
+- --{{ $protocol }}-services-configmap={{ default "$(POD_NAMESPACE)" (index $c $protocol).configMapNamespace }}/{{ include "fairway.fullname" $ }}-{{ $protocol }}
+{{- end }}
+{{- end }}
+{{- if $c.scope.enabled }}
+- --watch-namespace={{ default "$(POD_NAMESPACE)" $c.scope.namespace }}
+{{- else if $c.scope.namespaceSelector }}
+- --watch-namespace-selector={{ $c.scope.namespaceSelector }}
+{{- end }}
+{{- if and $c.reportNodeInternalIp $c.hostNetwork }}
+- --report-node-internal-ip-address=true
+{{- end }}
+{{- include "fairway.args.webhook" . }}
+{{- with $c.maxmindLicenseKey }}
+- --maxmind-license-key={{ . }}
+{{- end }}
+{{- if ne $c.healthCheckPath "/healthz" }}
+- --health-check-path={{ $c.healthCheckPath }}
+{{- end }}
+{{- with $c.healthCheckHost }}
+- --healthz-host={{ . }}
+{{- end }}
+{{- if $c.ingressClassByName }}
+- --ingress-class-by-name=true
+{{- end }}
+{{- if $c.watchIngressWithoutClass }}
+- --watch-ingress-without-class=true
+{{- end }}
+{{- if not $c.enableAnnotationValidations }}
+- --enable-annotation-validation=false
+{{- end }}
+{{- if $c.enableTopologyAwareRouting }}
+- --enable-topology-aware-routing=true
+{{- end }}
+{{- if not $c.metrics.enabled }}
+- --enable-metrics=false
+{{- else }}
+- --enable-metrics=true
+{{- end }}
+{{- range $key, $value := $c.extraArgs }}
+{{- $text := include "fairway.text" $value }}
+- {{ printf "--%s%s" $key (ternary "" (printf "=%s" $text) (eq $text "")) | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "fairway.args.webhook" -}}
+{{- with .Values.controller.admissionWebhooks }}
+{{- if .enabled }}
+- --validating-webhook=:{{ include "fairway.text" .port }}
+- --validating-webhook-certificate={{ .certificate }}
+- --validating-webhook-key={{ .key }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* namespace/name of the Service whose addresses Ingresses get. */ -}}
+{{- define "fairway.publishService" -}}
+{{- $c := .Values.controller -}}
+{{- $own := printf "$(POD_NAMESPACE)/%s" (include "fairway.controller.fullname" .) -}}
+{{- if not $c.service.external.enabled }}{{ $own = printf "%s-internal" $own }}{{ end -}}
+{{- default $own $c.publishService.pathOverride -}}
+{{- end -}}
+
+{{- /* "true" if the controller opens a port below 1024. */ -}}
+{{- define "fairway.bindsLow" -}}
+{{- $args := .Values.controller.extraArgs -}}
+{{- $ports := list (index $args "http-port" | default 80) (index $args "https-port" | default 443) -}}
+{{- range $port, $_ := .Values.tcp }}{{ $ports = append $ports $port }}{{ end -}}
+{{- range $port, $_ := .Values.udp }}{{ $ports = append $ports $port }}{{ end -}}
+{{- $low := false -}}
+{{- range $ports }}{{ if lt (int .) 1024 }}{{ $low = true }}{{ end }}{{ end -}}
+{{- if $low }}true{{ end -}}
+{{- end -}}

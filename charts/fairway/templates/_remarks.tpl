@@ -1,0 +1,75 @@
+{{- /*
+SPDX-FileCopyrightText: The Fairway Authors
+SPDX-License-Identifier: Apache-2.0
+*/ -}}
+{{- /* What the notes say about values that have no effect, one line each. */ -}}
+{{- define "fairway.remarks" -}}
+{{- $c := .Values.controller -}}
+{{- if include "fairway.image.isPredecessors" . }}
+* controller.image names an image of ingress-nginx: its name, tag and digest have no effect, its registry does.
+{{- end }}
+{{- range $path, $why := include "fairway.unused" . | fromYaml }}
+{{- $value := dict "at" $.Values }}
+{{- range splitList "." $path }}
+{{- if kindIs "map" $value.at }}{{ $_ := set $value "at" (get $value.at .) }}{{ else }}{{ $_ := set $value "at" "" }}{{ end }}
+{{- end }}
+{{- if $value.at }}
+* {{ $path }} has no effect: {{ $why }}.
+{{- end }}
+{{- end }}
+{{- $known := include "fairway.known" . | fromYaml }}
+{{- range $path, $names := $known }}
+{{- $at := ternary $.Values (get $.Values $path) (eq $path "top") }}
+{{- range $key, $_ := $at }}
+{{- if not (has $key $names) }}
+* {{ ternary $key (printf "%s.%s" $path $key) (eq $path "top") }} is not known, and has no effect.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and $c.service.internal.enabled (not $c.service.internal.annotations) }}
+* controller.service.internal.enabled has no effect without controller.service.internal.annotations.
+{{- end }}
+{{- if and (ne $c.kind "Deployment") (or $c.autoscaling.enabled $c.keda.enabled) }}
+* controller.autoscaling and controller.keda have no effect on a DaemonSet.
+{{- end }}
+{{- if and (or $c.metrics.serviceMonitor.enabled $c.metrics.prometheusRule.enabled) (not $c.metrics.enabled) }}
+* controller.metrics.serviceMonitor and prometheusRule have no effect without controller.metrics.enabled.
+{{- end }}
+{{- if or .Values.tcp .Values.udp }}
+* tcp and udp: ports and ConfigMaps are made, but TCP and UDP services are not proxied yet.
+{{- end }}
+{{- end -}}
+
+{{- /* Values of the predecessor that mean nothing here, and why. */ -}}
+{{- define "fairway.unused" -}}
+podSecurityPolicy: Kubernetes has no PodSecurityPolicy any more
+controller.existingPsp: Kubernetes has no PodSecurityPolicy any more
+controller.image.chroot: there is one image; no text of tenants becomes configuration of nginx, which the chroot was to contain
+controller.image.digestChroot: there is no such image
+controller.enableMimalloc: the image has the allocator of Debian
+controller.extraModules: the image has the modules that the controller uses, and their versions must fit nginx
+controller.opentelemetry: the image has the modules that the controller uses
+controller.customTemplate.configMapName: a template for the predecessor's nginx.conf means nothing to Fairway
+controller.admissionWebhooks.patch: the controller makes its certificate itself, so there are no Jobs
+controller.admissionWebhooks.createSecretJob: the controller makes its certificate itself, so there are no Jobs
+controller.admissionWebhooks.patchWebhookJob: the controller makes its certificate itself, so there are no Jobs
+controller.admissionWebhooks.extraEnvs: there are no Jobs
+controller.admissionWebhooks.networkPolicyEnabled: there are no Jobs
+controller.admissionWebhooks.existingPsp: Kubernetes has no PodSecurityPolicy any more
+defaultBackend.existingPsp: Kubernetes has no PodSecurityPolicy any more
+{{- end -}}
+
+{{- /* All names that values may have at the top and in controller; a test compares them with values.yaml. */ -}}
+{{- define "fairway.known" -}}
+top: [commonLabels, controller, defaultBackend, dhParam, fullnameOverride, global, imagePullSecrets, nameOverride, namespaceOverride, podSecurityPolicy,
+  portNamePrefix, rbac, revisionHistoryLimit, serviceAccount, tcp, udp]
+controller: [addHeaders, admissionWebhooks, affinity, allowSnippetAnnotations, annotations, autoscaling, autoscalingTemplate, config, configAnnotations,
+  configMapNamespace, containerName, containerPort, containerSecurityContext, customTemplate, disableLeaderElection, dnsConfig, dnsPolicy, electionID,
+  electionTTL, enableAnnotationValidations, enableMimalloc, enableTopologyAwareRouting, existingPsp, extraArgs, extraContainers, extraEnvs,
+  extraInitContainers, extraModules, extraVolumeMounts, extraVolumes, healthCheckHost, healthCheckPath, hostAliases, hostNetwork, hostPort, hostname,
+  image, ingressClass, ingressClassByName, ingressClassResource, keda, kind, labels, lifecycle, livenessProbe, maxUnavailable, maxmindLicenseKey,
+  metrics, minAvailable, minReadySeconds, name, networkPolicy, nodeSelector, opentelemetry, podAnnotations, podLabels, podSecurityContext,
+  priorityClassName, progressDeadlineSeconds, proxySetHeaders, publishService, readinessProbe, replicaCount, reportNodeInternalIp, resizePolicy,
+  resources, runtimeClassName, scope, service, shareProcessNamespace, startupProbe, sysctls, tcp, terminationGracePeriodSeconds, tolerations,
+  topologySpreadConstraints, udp, unhealthyPodEvictionPolicy, updateStrategy, watchIngressWithoutClass]
+{{- end -}}
