@@ -41,6 +41,7 @@ const defaultHealthPath = "/healthz"
 type controllerFlags struct {
 	classFlags
 	apiFlags
+	webhook webhookFlags
 
 	manifests  string
 	runtimeDir string
@@ -70,6 +71,7 @@ func (f *controllerFlags) groups() []flagGroup {
 		{"Where objects come from", f.sourceFlags()},
 		{"Which objects count and what they mean", f.classFlags.flags()},
 		{"Ports", f.portGroup()},
+		{"Admission webhook", f.webhook.flags()},
 		{"nginx and its files", f.nginxFlags()},
 		{"Log, start and stop", f.lifeFlags()},
 		{"Flags of the predecessor without effect", newIgnoredFlags()},
@@ -159,6 +161,9 @@ func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	if err := f.classFlags.check(); err != nil {
 		return err
 	}
+	if err := f.webhook.check(f.manifests); err != nil {
+		return err
+	}
 	if f.manifests != "" {
 		for _, name := range []string{"kubeconfig", "apiserver-host"} {
 			if flags.Changed(name) {
@@ -219,6 +224,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	options := f.options()
+	f.webhook.settle(&options)
 	objects, err := f.source(ctx, stdin, log, &options)
 	if err != nil {
 		return err
@@ -244,6 +250,11 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	defer closeServers()
+	stopWebhook, err := f.webhook.start(ctx, objects, options, loop.Metrics, log)
+	if err != nil {
+		return err
+	}
+	defer stopWebhook()
 	log.Info("fairway starts", "version", buildVersion(), "runtime-dir", f.runtimeDir)
 
 	ended := make(chan error, 1)

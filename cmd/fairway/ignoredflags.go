@@ -15,8 +15,6 @@ var ignoredFlags = []struct {
 	name, why string
 	bool      bool
 }{
-	{"enable-annotation-validation", "annotations are always validated", true},
-	{"deep-inspect", "no text of an object becomes configuration, so there is nothing to inspect for", true},
 	{"update-status", "the status of Ingresses is not written yet", true},
 	{"publish-service", "the status of Ingresses is not written yet", false},
 	{"publish-status-address", "the status of Ingresses is not written yet", false},
@@ -39,10 +37,7 @@ var ignoredFlags = []struct {
 	{"dynamic-configuration-retries", "a change is repeated until it is in force", false},
 	{"disable-sync-events", "no Events are sent yet", true},
 	{"enable-ssl-chain-completion", "certificates are served as they are stored", true},
-	{"validating-webhook", "the admission webhook is not there yet", false},
-	{"validating-webhook-certificate", "the admission webhook is not there yet", false},
-	{"validating-webhook-key", "the admission webhook is not there yet", false},
-	{"disable-full-test", "the admission webhook is not there yet", true},
+	{"disable-full-test", "the admission webhook always looks just at the Ingress and at those it could be in conflict with", true},
 	{"enable-metrics", "the predecessor's request metrics are not there yet; the controller's own always are", true},
 	{"metrics-per-host", "request metrics are not there yet", true},
 	{"metrics-per-undefined-host", "request metrics are not there yet", true},

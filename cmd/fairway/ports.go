@@ -32,7 +32,7 @@ func (f *controllerFlags) portFlags() []portFlag {
 	if f.profiling {
 		list = append(list, portFlag{"profiler-port", f.profilerAddress.String(), f.profilerPort})
 	}
-	return list
+	return append(list, f.webhook.port()...)
 }
 
 func checkPorts(ports []portFlag) error {

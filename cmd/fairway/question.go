@@ -22,6 +22,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/explain"
 	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
 )
 
@@ -82,7 +83,8 @@ func (q *question) write(w io.Writer, a answer) error {
 	return nil
 }
 
-// load reads the manifests and builds their model, as the controller would with the same class flags.
+// load reads the manifests and builds their model, as the controller would with the same class flags. The problems are also those for which the
+// admission webhook would not let the objects in.
 func (q *question) load(stdin io.Reader) (*explain.Facts, error) {
 	s, err := manifests.Open(q.file, manifests.Options{Stdin: stdin})
 	if err != nil {
@@ -97,6 +99,12 @@ func (q *question) load(stdin io.Reader) (*explain.Facts, error) {
 		snapshot = snapshot.WithAddresses(assumed(result.ExternalNames))
 		result = builder.Build(snapshot)
 	}
+	options.DeepInspect = true
+	settings := ingress.ReadSettings(options, snapshot)
+	for _, ing := range result.Accepted {
+		result.Model.Problems = append(result.Model.Problems, ingress.Inspect(options, settings, ing)...)
+	}
+	result.Model.Problems = model.SortProblems(result.Model.Problems)
 	return &explain.Facts{
 		Model: result.Model, Accepted: result.Accepted, Problems: controller.Problems(snapshot, result, time.Now()), HealthPath: defaultHealthPath,
 	}, nil

@@ -24,7 +24,7 @@ var authTLS = Group{
 		"the headers ssl-client-verify, ssl-client-subject-dn and ssl-client-issuer-dn; what clients send under these names never passes, on no host.",
 	Keys: []Key{
 		Parsed("auth-tls-error-page", "http(s) URL, or a path", Spec{
-			Scope: Host, Risk: High, Default: "the answer is 400", Example: "https://login.example.com/certificates",
+			Scope: Host, Risk: High, Refused: true, Default: "the answer is 400", Example: "https://login.example.com/certificates",
 			Doc: "Where clients go whose certificate is missing or fails: they are redirected to a URL by 302, and get what a GET of a path of the host gives. Segments of the path have " +
 				"letters, digits, - _ and . only.",
 			Source:  "error_page of ngx_http_core_module, done in Lua",
@@ -32,14 +32,14 @@ var authTLS = Group{
 		}, parseErrorPage, func(e *Effect, v string) { e.client.ErrorPage = v }),
 
 		Parsed("auth-tls-match-cn", "CN= and a regular expression", Spec{
-			Scope: Host, Risk: High, Default: "none", Example: "CN=(alice|bob)",
+			Scope: Host, Risk: High, Refused: true, Default: "none", Example: "CN=(alice|bob)",
 			Doc: "The whole value is searched, as a regular expression and with regard to case, in the subject of the certificate as RFC 2253 writes it; without a match the answer is 403, over " +
 				"plain HTTP too. 512 bytes, no look-around or back reference; a value that does not parse closes the host (403).",
 			Source: "PCRE",
 		}, parseMatchCN, func(e *Effect, v string) { e.client.MatchCN = v }),
 
 		Bool("auth-tls-pass-certificate-to-upstream", Spec{
-			Scope: Host, Risk: Low, Default: "false", Example: "true",
+			Scope: Host, Risk: Low, Refused: true, Default: "false", Example: "true",
 			Doc:    "Sends the certificate to the backend, as URL-encoded PEM in the header ssl-client-cert.",
 			Source: "$ssl_client_escaped_cert of ngx_http_ssl_module",
 		}, func(e *Effect, v bool) { e.client.PassCertificate = v }),

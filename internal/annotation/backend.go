@@ -31,7 +31,7 @@ var backend = Group{
 		}, func(e *Effect, v model.Protocol) { e.Policy.Protocol = v }),
 
 		Parsed("fastcgi-index", "file name", Spec{
-			Scope: Route, Risk: Medium, Default: "none", Example: "index.php",
+			Scope: Route, Risk: Medium, Refused: true, Default: "none", Example: "index.php",
 			Doc:    "What is appended to a path that ends in /, for the parameters SCRIPT_NAME and SCRIPT_FILENAME. Only with backend-protocol FCGI.",
 			Source: "fastcgi_index of ngx_http_fastcgi_module, done in Lua",
 		}, value.FileName, func(e *Effect, v string) { e.fastcgi.index = v }),
@@ -45,14 +45,14 @@ var backend = Group{
 		}, anyText, func(e *Effect, _ string) { e.fastcgi.params = true }),
 
 		Parsed("upstream-vhost", "host name with an optional port, or text with variables", Spec{
-			Scope: Route, Risk: Low, Default: "the client's Host", Example: "internal.example.com", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "the client's Host", Example: "internal.example.com", Closes: true,
 			Doc:    "The Host header that the backend sees. It may have nginx variables, also $namespace, $ingress_name, $service_name and $service_port. What is neither closes the route (503).",
 			Source: "RFC 9110 section 7.2", Shape: "One shape for all routes with it.",
 			Differs: "Only letters, digits and - . _ ~ : [ ] beside variables, as no host has others.",
 		}, value.HostHeader, func(e *Effect, v model.Template) { e.Policy.Host = v }),
 
 		Parsed("x-forwarded-prefix", "path with $1 to $9", Spec{
-			Scope: Route, Risk: Medium, Default: "none", Example: "/$1",
+			Scope: Route, Risk: Medium, Refused: true, Default: "none", Example: "/$1",
 			Doc:    "The X-Forwarded-Prefix header that the backend sees, in which $1 to $9 stand for groups of the rule's path. Only together with a rewrite-target that differs from the path.",
 			Source: "the header's use by frameworks, done in Lua",
 		}, parseForwardedPrefix, func(e *Effect, v string) { e.Policy.ForwardedPrefix = v }),

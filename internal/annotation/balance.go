@@ -12,7 +12,7 @@ var balance = Group{
 	Name: "balance", Doc: "Spreads the requests of the Ingress's own routes over the endpoints of their Service. On a canary the keys count for what the canary takes.",
 	Keys: []Key{
 		Enum("load-balance", Spec{
-			Scope: Route, Risk: Low, Default: "round_robin", Setting: "load-balance", Example: "ewma", OnCanary: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "round_robin", Setting: "load-balance", Example: "ewma", OnCanary: true,
 			Doc: "round_robin takes one endpoint after the other. ewma takes the one of two random endpoints that answered sooner of late, " +
 				"and avoids those that failed. chash, chashsubset, sticky_balanced and sticky_persistent count as round_robin: what they stand for is chosen " +
 				"by upstream-hash-by and affinity, which both override this key.",
@@ -36,7 +36,7 @@ var balance = Group{
 		}, func(e *Effect, v bool) { e.VirtualService = v }),
 
 		Parsed("upstream-hash-by", "text with nginx variables", Spec{
-			Scope: Route, Risk: High, Default: "none", Example: "$request_uri", OnCanary: true,
+			Scope: Route, Risk: High, Refused: true, Default: "none", Example: "$request_uri", OnCanary: true,
 			Doc: "Requests for which this text is the same go to the same endpoint. When endpoints come or go, only their share of the texts moves. " +
 				"Letters, digits, -, _ and variables as $name or ${name}; blanks are dropped.",
 			Source:  "rendezvous hashing",
@@ -44,13 +44,13 @@ var balance = Group{
 		}, value.TemplateOf("-"), func(e *Effect, v model.Template) { e.balance.hashBy = v }),
 
 		Bool("upstream-hash-by-subset", Spec{
-			Scope: Route, Risk: Low, Default: "false", Example: "true", OnCanary: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "false", Example: "true", OnCanary: true,
 			Doc:    "With upstream-hash-by: the text chooses a group of endpoints, and chance one of them.",
 			Source: "Fairway",
 		}, func(e *Effect, v bool) { e.balance.subset = v }),
 
 		Int("upstream-hash-by-subset-size", Spec{
-			Scope: Route, Risk: Low, Default: "3", Example: "5", OnCanary: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "3", Example: "5", OnCanary: true,
 			Doc: "With upstream-hash-by-subset: how many endpoints are in a group. The endpoints are cut into groups in the order of their addresses; the last " +
 				"group is filled up from the first. 0 counts as 3.",
 			Source: "Fairway",

@@ -20,7 +20,7 @@ var buffering = Group{
 	finish: (*parser).settleBuffers,
 	Keys: []Key{
 		Parsed("client-body-buffer-size", "size", Spec{
-			Scope: Route, Risk: Low, Default: "8k", Setting: "client-body-buffer-size", Example: "1m",
+			Scope: Route, Risk: Low, Refused: true, Default: "8k", Setting: "client-body-buffer-size", Example: "1m",
 			Doc:    "Memory for a request body, 1k to 1g; what does not fit goes to a temporary file.",
 			Source: "client_body_buffer_size of ngx_http_core_module", Shape: ownBuffers, Differs: bufferBounds,
 		}, value.BodyBufferSize, func(e *Effect, v int64) { e.Policy.Buffers.RequestBody = v }),

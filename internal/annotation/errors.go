@@ -19,7 +19,7 @@ var errorPages = Group{
 	Doc: "Replaces responses by those of another Service, and lets it stand in for a Service without endpoints.",
 	Keys: []Key{
 		Parsed("custom-http-errors", "statuses with commas between", Spec{
-			Scope: Route, Risk: Low, Default: "none", Setting: "custom-http-errors", Example: "404,503",
+			Scope: Route, Risk: Low, Refused: true, Default: "none", Setting: "custom-http-errors", Example: "404,503",
 			Doc: "Responses with these statuses, 400 to 599, of the backend or of Fairway itself, are replaced by what the Service of default-backend answers, or else the default " +
 				"backend of the controller. It gets the method of the request, the path /, no body, and the headers X-Code (the status), X-Format (Accept of the client), " +
 				"X-Original-URI, X-Namespace, X-Ingress-Name, X-Service-Name, X-Service-Port and X-Request-ID; the client gets its status and body. Statuses of GRPC, GRPCS and FCGI " +
@@ -30,7 +30,7 @@ var errorPages = Group{
 		}, value.Statuses(400), func(e *Effect, v []int) { e.errors.codes = v }),
 
 		Parsed("default-backend", "name of a Service", Spec{
-			Scope: Route, Risk: Low, Default: "none", Example: "maintenance",
+			Scope: Route, Risk: Low, Refused: true, Default: "none", Example: "maintenance",
 			Doc: "While the Service of the rule has no endpoint, the first port of this Service of the same namespace gets the requests, over plain HTTP, with their path and the headers " +
 				"X-Code: 503, X-Format, X-Original-URI, X-Namespace, X-Ingress-Name, X-Service-Name, X-Service-Port and X-Request-ID. Controls of the route hold for these requests " +
 				"too. It also answers for custom-http-errors. Without an endpoint of its own it has no effect.",

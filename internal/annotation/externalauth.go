@@ -100,7 +100,7 @@ var externalAuth = Group{
 		}, value.QueryName, func(e *Effect, v string) { e.external.SignInParam = v }),
 
 		Parsed("auth-url", "URL with variables", Spec{
-			Scope: Route, Risk: High, Default: "none", Setting: "global-auth-url", Example: "http://auth.default.svc.cluster.local/verify", Closes: true,
+			Scope: Route, Risk: High, Refused: true, Default: "none", Setting: "global-auth-url", Example: "http://auth.default.svc.cluster.local/verify", Closes: true,
 			Doc: "The server is asked there, with the request's headers but without its body. 2xx lets the request pass; 401, with its WWW-Authenticate, and 403 are answered to the client; anything else is 500. " +
 				"The question has the headers X-Original-URL, X-Original-Method, X-Real-IP, X-Forwarded-For, X-Request-ID, X-Sent-From and X-Auth-Request-Redirect. " +
 				"The host is a name, looked up by the controller, or an address; $host alone stands for this proxy. Local addresses are refused. The path may have variables.",

@@ -49,6 +49,8 @@ type Spec struct {
 	Own bool
 	// Alias is another name, looked at when the first is absent or empty.
 	Alias string
+	// Refused says that the admission webhook refuses an Ingress with a value that does not parse.
+	Refused bool
 	// Closes says that the routes of the Ingress are closed when the value does not parse, or the key cannot be honoured.
 	Closes bool
 	// OnCanary says that the key counts on a canary too.

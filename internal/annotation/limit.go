@@ -26,7 +26,7 @@ var limit = Group{
 		"Limits come after redirects, and before address lists and authentication.",
 	Keys: []Key{
 		Parsed("limit-allowlist", "addresses and networks with commas between", Spec{
-			Scope: Route, Risk: Low, Default: "none", Example: "10.0.0.0/8,2001:db8::/32", Alias: "limit-whitelist", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "none", Example: "10.0.0.0/8,2001:db8::/32", Alias: "limit-whitelist", Closes: true,
 			Doc:    "Clients with these addresses are not counted or refused by limit-rps, limit-rpm and limit-connections. limit-rate still binds them.",
 			Source: "RFC 4632, RFC 4291",
 		}, value.Networks, func(e *Effect, v []netip.Prefix) { e.limit.exempt = v }),
@@ -38,7 +38,7 @@ var limit = Group{
 		}, func(e *Effect, v int) { e.limit.multiplier = &v }),
 
 		Parsed("limit-connections", "number", Spec{
-			Scope: Route, Risk: Low, Default: "0", Example: "20", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "0", Example: "20", Closes: true,
 			Doc: "How many requests of a client may be in progress. Further ones are answered with the status of the setting limit-conn-status-code. " +
 				"0 or less means no limit, and more than 65535 means 65535.",
 			Source: "limit_conn of ngx_http_limit_conn_module", Shape: "one for each number",
@@ -58,14 +58,14 @@ var limit = Group{
 		}, parseLimit(mostNumber), func(e *Effect, v int) { e.Policy.Bandwidth.After = int64(v) << 10 }),
 
 		Parsed("limit-rpm", "requests per minute", Spec{
-			Scope: Route, Risk: Low, Default: "0", Example: "300", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "0", Example: "300", Closes: true,
 			Doc: "How many requests a client may make per minute. What comes beyond that and the burst, see limit-burst-multiplier, is answered with the status " +
 				"of the setting limit-req-status-code. 0 or less means no limit.",
 			Source: "ngx_http_limit_req_module, done in Lua",
 		}, parseLimit(mostNumber), func(e *Effect, v int) { e.limit.perMinute = v }),
 
 		Parsed("limit-rps", "requests per second", Spec{
-			Scope: Route, Risk: Low, Default: "0", Example: "20", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "0", Example: "20", Closes: true,
 			Doc:    "Like limit-rpm, per second.",
 			Source: "ngx_http_limit_req_module, done in Lua",
 		}, parseLimit(mostNumber), func(e *Effect, v int) { e.limit.perSecond = v }),

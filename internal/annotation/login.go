@@ -24,7 +24,7 @@ var login = Group{
 		"The Authorization header is not sent to the backend. The other keys, but satisfy, need auth-type.",
 	Keys: []Key{
 		Parsed("auth-realm", "text", Spec{
-			Scope: Route, Risk: Medium, Default: "an empty realm", Example: "Staff only",
+			Scope: Route, Risk: Medium, Refused: true, Default: "an empty realm", Example: "Staff only",
 			Doc:    "What the browser shows when it asks for the password: letters, digits, blanks and - . _ ~ / : . For digest it is also the realm of the users in the Secret.",
 			Source: "RFC 7617, RFC 7616", Differs: "off is a realm like others; there it switched the login off.",
 		}, value.Realm, func(e *Effect, v string) { e.login.realm = v }),
@@ -38,13 +38,13 @@ var login = Group{
 		}, present, func(*Effect, string) {}),
 
 		Enum("auth-secret-type", Spec{
-			Scope: Route, Risk: Low, Default: "auth-file", Example: "auth-map", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "auth-file", Example: "auth-map", Closes: true,
 			Doc:    "auth-file: the key auth of the Secret is a file of htpasswd, or of htdigest. auth-map: each key is a user, and its value the hash; for digest also realm:hash.",
 			Source: "Fairway",
 		}, []Option[bool]{{Text: "auth-file", Value: false}, {Text: "auth-map", Value: true}}, func(e *Effect, v bool) { e.login.perKey = v }),
 
 		Enum("auth-type", Spec{
-			Scope: Route, Risk: Low, Default: "none, no login", Example: "basic", Closes: true,
+			Scope: Route, Risk: Low, Refused: true, Default: "none, no login", Example: "basic", Closes: true,
 			Doc:    "basic: the client sends name and password. digest: it sends a hash of both and of a nonce, by MD5 and with qop=auth; a nonce is taken for 5 minutes and each of its numbers once.",
 			Source: "RFC 7617, RFC 7616", Differs: "Text that only contains one of the words closes the routes; there it was taken, mostly for digest.",
 		}, []Option[bool]{{Text: "basic", Value: false}, {Text: "digest", Value: true}}, func(e *Effect, v bool) { e.login.digest = v }),

@@ -34,9 +34,10 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 		key, known := index[name]
 		ofCanary := strings.HasPrefix(name, canaryKey)
 		switch {
+		case p.blocked(name, annotations[p.prefix+name]):
 		case !known:
 			p.unknown(name)
-		case p.forbidden(key, name, annotations[p.prefix+name]):
+		case p.forbidden(key, name):
 		case p.effect.Canary && !ofCanary && !key.OnCanary:
 			// A canary joins the routes of others, whose own annotations stay in force, as with the predecessor.
 		case ofCanary && name != canaryKey && annotations[p.prefix+canaryKey] == "":
@@ -158,23 +159,35 @@ func (e *Effect) Resolve(owner model.Ref, l Lookup, data map[string][]byte) *mod
 	return &problem
 }
 
-// forbidden tells whether the admin forbids the annotation, by its risk or by a word in its value, and closes the routes if so.
-func (p *parser) forbidden(key *Key, name, value string) bool {
-	switch {
-	case key.Risk.rank() > Risk(p.settings.RiskLevel).rank():
-		p.close(name, model.ReasonForbiddenAnnotation, fmt.Sprintf("has the risk %s, and the setting annotations-risk-level allows %s at most", key.Risk, p.settings.RiskLevel))
-		return true
-	case key.Risk == Critical && !p.settings.Snippets:
-		p.close(name, model.ReasonForbiddenAnnotation, "is raw configuration, which the setting allow-snippet-annotations forbids")
-		return true
-	}
+// blocked tells whether the value has a word that the admin forbids, and closes the routes if so.
+func (p *parser) blocked(name, value string) bool {
 	for _, word := range p.settings.ForbiddenWords {
 		if strings.Contains(value, word) {
-			p.close(name, model.ReasonForbiddenAnnotation, "contains a word of the setting annotation-value-word-blocklist")
+			p.forbid(name, "contains a word of the setting annotation-value-word-blocklist", "write it without, or remove the annotation")
 			return true
 		}
 	}
 	return false
+}
+
+// forbidden tells whether the admin forbids the annotation, and closes the routes if so.
+func (p *parser) forbidden(key *Key, name string) bool {
+	switch {
+	case key.Risk.rank() > Risk(p.settings.RiskLevel).rank():
+		p.forbid(name, fmt.Sprintf("has the risk %s, and the setting annotations-risk-level allows %s at most", key.Risk, p.settings.RiskLevel),
+			"remove the annotation, or have the setting raised")
+		return true
+	case key.Risk == Critical && !p.settings.Snippets:
+		p.forbid(name, "is raw configuration, which the setting allow-snippet-annotations forbids", "remove the annotation, or have the setting changed")
+		return true
+	}
+	return false
+}
+
+// forbid closes the routes of an Ingress that the admission webhook would have refused.
+func (p *parser) forbid(name, why, remedy string) {
+	p.close(name, model.ReasonForbiddenAnnotation, why)
+	p.problems[len(p.problems)-1].Refusal = why + "; " + remedy
 }
 
 func (p *parser) problem(name, reason, message string) {
@@ -222,6 +235,9 @@ func (p *parser) apply(key *Key, name, value string) {
 		message += "; the default is in force: " + key.Default
 	}
 	p.problem(name, model.ReasonInvalidAnnotation, message)
+	if key.Refused {
+		p.problems[len(p.problems)-1].Refusal = fmt.Sprintf("the value %s %v; expected: %s, such as %q", quote(value), err, key.Type, key.Example)
+	}
 }
 
 // quote shows a value in a message, shortened.

@@ -10,7 +10,7 @@ var passthrough = Group{
 	Doc: "Leaves TLS to the backend.",
 	Keys: []Key{
 		Bool("ssl-passthrough", Spec{
-			Scope: Host, Risk: Low, Default: "false", Example: "true",
+			Scope: Host, Risk: Low, Refused: true, Default: "false", Example: "true",
 			Doc:    "Asks that connections over TLS go to the Service undecrypted. That is not supported yet: TLS ends here, as it does in the predecessor without --enable-ssl-passthrough.",
 			Source: "Fairway", Differs: "Has no effect yet, and says so.",
 		}, func(e *Effect, v bool) { e.through = v }),

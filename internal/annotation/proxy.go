@@ -16,7 +16,7 @@ var proxy = Group{
 	Name: "proxy", Doc: "Bounds requests and the wait for the backend, and says how it is spoken to.",
 	Keys: []Key{
 		Enum("connection-proxy-header", Spec{
-			Scope: Route, Risk: Low, Default: "what the request needs", Example: "close",
+			Scope: Route, Risk: Low, Refused: true, Default: "what the request needs", Example: "close",
 			Doc:    "The Connection header that the backend sees, which rules out WebSockets. Without it that is upgrade for a request that asks for an upgrade, else none.",
 			Source: "RFC 9110 section 7.6.1",
 		}, []Option[string]{{Text: "close", Value: "close"}, {Text: "keep-alive", Value: "keep-alive"}}, func(e *Effect, v string) { e.Policy.Connection = v }),

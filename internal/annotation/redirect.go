@@ -36,21 +36,21 @@ var redirect = Group{
 		}, func(e *Effect, v bool) { e.ForceHTTPSRedirect = v }),
 
 		Bool("from-to-www-redirect", Spec{
-			Scope: Host, Risk: Low, Default: "false", Example: "true",
+			Scope: Host, Risk: Low, Refused: true, Default: "false", Example: "true",
 			Doc: "The same name with www. in front, or without it, redirects every request to each host of the Ingress, with the status of the setting http-redirect-code. That name may not be a " +
 				"host or an alias of any Ingress. Over TLS it shows the certificate of the host if that covers it, else the default one.",
 			Source: redirects,
 		}, func(e *Effect, v bool) { e.Host.WWW = v }),
 
 		Parsed("permanent-redirect", "URL or path", Spec{
-			Scope: Route, Risk: Medium, Default: "none", Example: "https://new.example.com/start",
+			Scope: Route, Risk: Medium, Refused: true, Default: "none", Example: "https://new.example.com/start",
 			Doc: "Every request is answered with this Location and the status of permanent-redirect-code; the path of the request is not appended. A path gets the scheme and the host of " +
 				"the request in front, see relative-redirects.",
 			Source: redirects,
 		}, parseRedirect, func(e *Effect, v string) { e.redirect.permanent.URL = v }),
 
 		Parsed("permanent-redirect-code", "one of 301, 302, 303, 307, 308", Spec{
-			Scope: Route, Risk: Low, Default: "301", Example: "308",
+			Scope: Route, Risk: Low, Refused: true, Default: "301", Example: "308",
 			Doc:    "The status of permanent-redirect.",
 			Source: redirects, Differs: "Statuses that carry no Location are refused; there the URL was sent as text.",
 		}, parseRedirectCode(301, 302, 303, 307, 308), func(e *Effect, v int) { e.redirect.permanent.Code = v }),
@@ -62,7 +62,7 @@ var redirect = Group{
 		}, func(e *Effect, v bool) { e.Policy.KeepTrailingSlash = v }),
 
 		Bool("relative-redirects", Spec{
-			Scope: Route, Risk: Low, Default: "false", Setting: "relative-redirects", Example: "true",
+			Scope: Route, Risk: Low, Refused: true, Default: "false", Setting: "relative-redirects", Example: "true",
 			Doc:    "Redirects to a path, that of permanent-redirect and those to a final slash, have no scheme and host in their Location. The redirect to HTTPS always does.",
 			Source: "absolute_redirect of ngx_http_core_module, done in Lua",
 		}, func(e *Effect, v bool) { e.Policy.RelativeRedirects = v }),
@@ -75,13 +75,13 @@ var redirect = Group{
 		}, func(e *Effect, v bool) { e.Policy.HTTPSRedirect = v }),
 
 		Parsed("temporal-redirect", "URL", Spec{
-			Scope: Route, Risk: Medium, Default: "none", Example: "https://status.example.com/maintenance",
+			Scope: Route, Risk: Medium, Refused: true, Default: "none", Example: "https://status.example.com/maintenance",
 			Doc:    "Every request is answered with this Location and the status of temporal-redirect-code. It must begin with http:// or https://. Beside it permanent-redirect has no effect.",
 			Source: redirects, Differs: "A value without http:// or https:// leaves the other keys of redirects in force.",
 		}, parseTemporal, func(e *Effect, v string) { e.redirect.temporal.URL = v }),
 
 		Parsed("temporal-redirect-code", "one of 301, 302, 303, 307", Spec{
-			Scope: Route, Risk: Low, Default: "302", Example: "307",
+			Scope: Route, Risk: Low, Refused: true, Default: "302", Example: "307",
 			Doc:    "The status of temporal-redirect.",
 			Source: redirects, Differs: "Statuses that carry no Location are refused; there the URL was sent as text.",
 		}, parseRedirectCode(301, 302, 303, 307), func(e *Effect, v int) { e.redirect.temporal.Code = v }),

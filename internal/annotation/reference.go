@@ -28,14 +28,15 @@ const referenceHead = `<!-- Made by internal/annotation. DO NOT EDIT: change the
 
 The keys stand behind the prefix ` + "`" + DefaultPrefix + "/`" + `, or what --annotations-prefix says. A value that does not parse becomes a
 Problem of its Ingress and leaves the default in force, unless the table says that it closes the route: then every request is
-answered with 503 until it is repaired. An empty value is an absent annotation, unless the text says otherwise. On a canary only the canary's keys count, and those of which the
+answered with 503 until it is repaired. Refused means that the [admission webhook](admission.md) does not let such a value in; the other
+ones it warns of. An empty value is an absent annotation, unless the text says otherwise. On a canary only the canary's keys count, and those of which the
 text says so. A key that nobody knows is a Problem with the nearest name that somebody does.
 
 Dynamic keys act by data: the next request obeys them, and nginx reads no configuration. A key with a shape costs one such reload when a
 cluster uses its value for the first time.
 
 Annotations with a risk above the setting [annotations-risk-level](settings.md#annotations-risk-level) close the routes of their Ingress, as do values with a word of
-[annotation-value-word-blocklist](settings.md#annotation-value-word-blocklist).
+[annotation-value-word-blocklist](settings.md#annotation-value-word-blocklist), and are refused by the admission webhook.
 
 `
 
@@ -64,10 +65,14 @@ func writeTable(w io.Writer, cases map[string]string) {
 
 // badValue says in a word what a bad value comes to.
 func (k Key) badValue() string {
+	now := "default"
 	if k.Closes {
-		return "closes the route"
+		now = "closes the route"
 	}
-	return "default"
+	if k.Refused {
+		now += ", refused"
+	}
+	return now
 }
 
 // shortCase gives "group/case" of the path of a case.

@@ -39,6 +39,9 @@ func Groups() []Group {
 // groups is Groups, made once.
 var groups = Groups()
 
+// Known tells whether there is a key of that name or alias.
+func Known(name string) bool { return index[name] != nil }
+
 // index finds a key by its name or alias.
 var index = func() map[string]*Key {
 	byName := map[string]*Key{}

@@ -23,7 +23,7 @@ var server = Group{
 	Name: "server", finish: finishServer, Doc: "Other names of the hosts of an Ingress.",
 	Keys: []Key{
 		Parsed("server-alias", "names, wildcards and ~expressions with commas between", Spec{
-			Scope: Host, Risk: High, Default: "none", Example: `www.example.com,*.example.org,~^shop-\d+\.example\.com$`,
+			Scope: Host, Risk: High, Refused: true, Default: "none", Example: `www.example.com,*.example.org,~^shop-\d+\.example\.com$`,
 			Doc: "Further names by which each host of the Ingress is reached, with all its paths, also those of other Ingresses. *.example.org stands for all names that end in " +
 				".example.org, .example.org for these and example.org, www.example.* for all that begin with www.example. and have more. What follows ~ is a regular expression that is searched in the name, whatever the case: 512 bytes, no look-around " +
 				"or back reference, and no comma. A name that is a host of an Ingress, or the alias of an older host, stays with that. Names are tried before wildcards, and expressions " +
@@ -41,6 +41,7 @@ var server = Group{
 func finishServer(p *parser) {
 	for _, wrong := range p.effect.misnamed {
 		p.problem("server-alias", model.ReasonInvalidAnnotation, wrong+"; it is left out")
+		p.problems[len(p.problems)-1].Refusal = wrong + "; correct it or leave it out"
 	}
 }
 

@@ -9,7 +9,7 @@ var clientTLS = Group{
 	Name: "tls", Doc: "TLS towards clients, for whole hosts. The oldest Ingress of a host that sets a key has it.",
 	Keys: []Key{
 		Parsed("ssl-ciphers", "OpenSSL cipher list", Spec{
-			Scope: Host, Risk: Low, Default: "what the setting says", Setting: "ssl-ciphers", Example: "ECDHE+AESGCM:ECDHE+CHACHA20",
+			Scope: Host, Risk: Low, Refused: true, Default: "what the setting says", Setting: "ssl-ciphers", Example: "ECDHE+AESGCM:ECDHE+CHACHA20",
 			Doc: "The ciphers of TLS 1.2 that clients of the host are offered: suites and groups of OpenSSL, with !, - and + before them, @STRENGTH and @SECLEVEL=0 to 5. " +
 				"TLS 1.3 has its own.",
 			Source: "ssl_ciphers of ngx_http_ssl_module, done in Lua; ciphers(1)",

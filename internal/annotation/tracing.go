@@ -26,7 +26,7 @@ var tracing = Group{
 		}, func(e *Effect, v bool) { e.tracing.on = &v }),
 
 		Parsed("opentelemetry-operation-name", "letters, digits, _ and -", Spec{
-			Scope: Route, Risk: Medium, Default: "none", Setting: "opentelemetry-operation-name", Example: "checkout",
+			Scope: Route, Risk: Medium, Refused: true, Default: "none", Setting: "opentelemetry-operation-name", Example: "checkout",
 			Doc:    "The name of the spans. Blanks are dropped.",
 			Source: "OpenTelemetry", Differs: "No spans are made yet.",
 		}, value.OperationName, func(e *Effect, v string) { e.tracing.operation = v }),

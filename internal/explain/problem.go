@@ -17,6 +17,8 @@ type Problem struct {
 	Field   string `json:"field,omitempty"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// Refusal is what the admission webhook says when it does not let such an object in; empty when it does.
+	Refusal string `json:"refusal,omitempty"`
 	// Since is zero where nobody watched, as for manifests that were read once.
 	Since time.Time `json:"since,omitzero"`
 }
@@ -38,7 +40,7 @@ type Problems []Problem
 func ListProblems(problems []model.Problem) Problems {
 	list := make(Problems, 0, len(problems))
 	for _, p := range problems {
-		list = append(list, Problem{Object: Object(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message})
+		list = append(list, Problem{Object: Object(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message, Refusal: p.Refusal})
 	}
 	return list
 }

@@ -149,6 +149,12 @@ type hostClaim struct {
 // bare tells whether the claim is no more than the spec.defaultBackend of an Ingress without rules.
 func (h *hostClaim) bare() bool { return len(h.paths) == 1 && h.paths[0].bare }
 
+// namesCanary tells whether the Ingress has the annotation canary, whatever its value.
+func (c *claims) namesCanary() bool {
+	_, present := c.ingress.Annotations[c.prefix+"/canary"]
+	return present
+}
+
 // pathClaim is one path of a hostClaim.
 type pathClaim struct {
 	host    *hostClaim

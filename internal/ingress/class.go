@@ -49,6 +49,7 @@ func (f *filter) accepts(ing *netv1.Ingress) (bool, *model.Problem) {
 		return false, &model.Problem{
 			Object: ingressRef(ing), Field: "spec.defaultBackend", Reason: model.ReasonCatchAllDisabled,
 			Message: "the whole Ingress is ignored, because --disable-catch-all refuses default backends; remove the field",
+			Refusal: "--disable-catch-all refuses default backends; remove the field and write rules with hosts instead",
 		}
 	}
 	return true, nil

@@ -12,6 +12,8 @@
 //	host.go         the claims on one host → its matches and routes (match.go orders them, canary.go shares them)
 //	backend.go      one Service and its EndpointSlices → a backend (port.go, endpoint.go, externalname.go, topology.go)
 //
+// The same functions judge an Ingress before it is stored: review.go.
+//
 // Annotations are in package annotation, the ConfigMap in package settings. Where this differs from the predecessor, docs/differences.md
 // says so. Start with build.go.
 package ingress

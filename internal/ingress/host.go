@@ -93,12 +93,26 @@ func (h *hostBuild) problem(owner model.Ref, field, reason, format string, args 
 	h.result.problems = append(h.result.problems, model.Problem{Object: owner, Field: field, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
+// lose reports a path that is not served, or not wholly, because of an older one.
+func (h *hostBuild) lose(p *pathClaim, owner *location, format string, args ...any) {
+	h.problem(p.host.ref, p.field, model.ReasonShadowed, format, args...)
+	if p.host.claims == owner.host.claims || p.host.namesCanary() || owner.host.namesCanary() {
+		return // as with the predecessor, whose tools turn canaries on and off by the value
+	}
+	host := "the host " + h.name
+	if h.name == model.CatchAll {
+		host = "rules without a host"
+	}
+	h.result.problems[len(h.result.problems)-1].Refusal = fmt.Sprintf("the path %s of %s is already defined in Ingress %s; "+
+		"choose another host or path, or make this Ingress a canary by the annotation %s/canary", p.path, host, owner.name(), p.host.prefix)
+}
+
 // claim gives each path and type to the first claim on it. The root of a host that nobody declares goes to who named the host first.
 func (h *hostBuild) claim() {
 	for _, host := range h.in.mains {
 		for _, p := range host.paths {
 			if owner := h.owned[p.key()]; owner != nil {
-				h.problem(host.ref, p.field, model.ReasonShadowed, "%s has the path %s; this one is not served", owner.before(p), p.path)
+				h.lose(p, owner, "%s has the path %s; this one is not served", owner.before(p), p.path)
 				continue
 			}
 			h.own(p)

@@ -49,7 +49,7 @@ func (h *hostBuild) addPrefix(m *matchList, l *location) {
 		if l.matched {
 			what = "this one serves only " + l.path + " itself"
 		}
-		h.problem(l.host.ref, l.field, model.ReasonShadowed, "%s has the paths below %s; %s", owner.before(l.pathClaim), below, what)
+		h.lose(l.pathClaim, owner, "%s has the paths below %s; %s", owner.before(l.pathClaim), below, what)
 	}
 }
 
@@ -122,7 +122,7 @@ func (h *hostBuild) regexMatches() []model.Match {
 			owner = m.add(l, model.Regex, l.pattern(text))
 		}
 		if !l.matched {
-			h.problem(l.host.ref, l.field, model.ReasonShadowed, "%s has the same regular expression; this one is not served", owner.before(l.pathClaim))
+			h.lose(l.pathClaim, owner, "%s has the same regular expression; this one is not served", owner.before(l.pathClaim))
 		}
 	}
 	return m.matches

@@ -35,6 +35,10 @@ type Options struct {
 	WatchNamespace string
 	// NamespaceSelector, when not nil, takes Ingresses of namespaces with matching labels alone.
 	NamespaceSelector labels.Selector
+	// LenientAnnotations lets the admission webhook only warn of values that do not parse.
+	LenientAnnotations bool
+	// DeepInspect lets the admission webhook refuse hosts, paths and names of Secrets with text that is known from attacks on nginx.
+	DeepInspect bool
 	// DefaultBackend names the Service whose first port answers what no route matches; zero for the built-in page.
 	DefaultBackend source.Key
 	// DefaultCertificate names the Secret of the certificate for clients that no other is for; zero for a self-signed one.

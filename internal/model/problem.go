@@ -38,6 +38,9 @@ type Problem struct {
 	Reason string
 	// Message is one sentence that says what happens now and, where it helps, the remedy.
 	Message string
+	// Refusal is what the admission webhook answers when it does not let the object in because of this Problem: what is wrong, and the remedy.
+	// Empty when the object may be stored.
+	Refusal string
 }
 
 // Reasons of problems. One list, so that dashboards and docs can name them.
@@ -48,6 +51,7 @@ const (
 	ReasonInvalidAnnotation    = "InvalidAnnotation"    // a value that does not parse
 	ReasonUnknownAnnotation    = "UnknownAnnotation"    // a key nobody reads
 	ReasonForbiddenAnnotation  = "ForbiddenAnnotation"  // the admin's settings do not let it count
+	ReasonForbiddenText        = "ForbiddenText"        // --deep-inspect refuses it
 	ReasonInvalidSnippet       = "InvalidSnippet"       // raw configuration that nginx refuses
 	ReasonMissingConfigMap     = "MissingConfigMap"     // the ConfigMap does not exist
 	ReasonUnsupported          = "Unsupported"          // a known key or field that has no effect yet

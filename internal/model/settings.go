@@ -38,6 +38,8 @@ type Settings struct {
 	RiskLevel string
 	// Snippets lets annotations hold raw nginx configuration. They also need RiskLevel "Critical".
 	Snippets bool
+	// StrictPaths lets the admission webhook refuse paths of the types Exact and Prefix that have other than plain characters.
+	StrictPaths bool
 	// ForbiddenWords close the routes of an Ingress when an annotation's value contains one.
 	ForbiddenWords []string
 
@@ -85,6 +87,7 @@ func DefaultSettings() Settings {
 		NoAuth:      []string{"/.well-known/acme-challenge"},
 		LimitStatus: 503, ConnectionLimitStatus: 503,
 		RiskLevel:             "High",
+		StrictPaths:           true,
 		HTTPSRedirectCode:     308,
 		NoHTTPSRedirect:       []string{"/.well-known/acme-challenge"},
 		HSTS:                  "max-age=31536000; includeSubDomains",

@@ -4,7 +4,7 @@
 package settings
 
 var admission = Group{
-	Name: "annotations", Doc: "Which annotations count.",
+	Name: "annotations", Doc: "Which annotations count, and what the admission webhook refuses.",
 	Keys: []Key{
 		Bool("allow-cross-namespace-resources", Spec{
 			Default: "false", Example: "true",
@@ -25,6 +25,12 @@ var admission = Group{
 			Default: "High", Example: "Critical",
 			Doc: "The highest risk that an annotation may have. One above it closes the routes of its Ingress. An unknown word counts as Low.",
 		}, parseRisk, func(d *draft, v string) { d.RiskLevel = v }),
+
+		Bool("strict-validate-path-type", Spec{
+			Default: "true", Example: "false",
+			Doc: "The admission webhook refuses paths of the types Exact and Prefix that do not begin with / or have other characters than letters, digits and . _ - /. " +
+				"Otherwise it warns of them. Ingresses that are stored already are served either way.",
+		}, func(d *draft, v bool) { d.StrictPaths = v }),
 	},
 }
 

@@ -128,7 +128,6 @@ var notYet = Group{
 		ignored("ssl-session-timeout", "10m"),
 		ignored("stream-access-log-path"),
 		ignored("stream-snippet"),
-		ignored("strict-validate-path-type", "true"),
 		ignored("syslog-host"),
 		ignored("syslog-port", "514"),
 		ignored("upstream-hash-by"),

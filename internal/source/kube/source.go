@@ -60,6 +60,7 @@ type Source struct {
 	secrets          table[source.Key, *corev1.Secret]
 	configMaps       table[source.Key, *corev1.ConfigMap]
 	namespaces       table[string, *corev1.Namespace]
+	follow           []func(old, new *netv1.Ingress) // are told of each change of an Ingress
 	secretsWanted    *wanted
 	configMapsWanted *wanted
 	missing          workqueue.TypedRateLimitingInterface[request]
@@ -87,6 +88,22 @@ func (s *Source) Snapshot() *source.Snapshot {
 		EndpointSlices: s.slices.snapshot(), Secrets: s.secrets.snapshot(), ConfigMaps: s.configMaps.snapshot(), Namespaces: s.namespaces.snapshot(),
 	}
 }
+
+// Frame gives what Snapshot does, but of the Ingresses, Services, EndpointSlices and Secrets nothing, and of the ConfigMaps only those that flags name. It
+// costs little also right after other objects have changed.
+func (s *Source) Frame() *source.Snapshot {
+	frame := &source.Snapshot{IngressClasses: s.classes.snapshot(), Namespaces: s.namespaces.snapshot(), ConfigMaps: map[source.Key]*corev1.ConfigMap{}}
+	for _, key := range s.options.ConfigMaps {
+		if object, found := s.configMaps.get(key); found {
+			frame.ConfigMaps[key] = object
+		}
+	}
+	return frame
+}
+
+// FollowIngresses has put called with what was and what is for each change of an Ingress, from one goroutine; either is nil. Neither may be modified. It
+// is to be called before Run.
+func (s *Source) FollowIngresses(put func(old, new *netv1.Ingress)) { s.follow = append(s.follow, put) }
 
 // Changed sends a value after something changed; several changes may be one value. Nothing is sent before Synced.
 func (s *Source) Changed() <-chan struct{} { return s.changed }
@@ -236,6 +253,9 @@ func (s *Source) mayListClasses(ctx context.Context) (bool, error) {
 // putIngress also notes which Secrets and ConfigMaps are named now, and fetches those that were stripped.
 func (s *Source) putIngress(old, new *netv1.Ingress) {
 	s.ingresses.replace(old, new)
+	for _, put := range s.follow {
+		put(old, new)
+	}
 	var before, after [2][]source.Key
 	if old != nil {
 		before[0], before[1] = s.options.References(old)
