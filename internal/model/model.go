@@ -197,6 +197,9 @@ func (s Secret) Reveal() string { return s.text }
 // String gives "[redacted]", so that no log or print shows the text.
 func (s Secret) String() string { return "[redacted]" }
 
+// Equal tells whether both have the same text.
+func (s Secret) Equal(other Secret) bool { return s == other }
+
 // GoString is String, for %#v.
 func (s Secret) GoString() string { return s.String() }
 

@@ -67,6 +67,12 @@ type Settings struct {
 	TLSCiphers   string
 	// ServerTokens shows the Server header.
 	ServerTokens bool
+
+	// See client.go.
+	Client      Client
+	TLS         TLS
+	StreamProxy StreamProxy
+	SpanExport  SpanExport
 }
 
 // DefaultLogFormat is the predecessor's access log line, a public interface.
@@ -97,6 +103,10 @@ func DefaultSettings() Settings {
 		KeepaliveConnections:  320,
 		AccessLog:             true,
 		LogFormat:             DefaultLogFormat,
+		Client:                defaultClient(),
+		TLS:                   defaultTLS(),
+		StreamProxy:           defaultStreamProxy(),
+		SpanExport:            defaultSpanExport(),
 		TLSProtocols:          "TLSv1.2 TLSv1.3",
 		TLSCiphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" +
 			"ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256",

@@ -44,6 +44,8 @@ type Spec struct {
 	// Closes says that every route is closed when the value does not parse, or a NotYet key is set to other than a Harmless value, as it is a control.
 	Closes   bool
 	Harmless []string
+	// Confidential keeps the value out of Problems.
+	Confidential bool
 	// Lacks is what a key with an implementation does not do yet, as a Problem says when the value is not a Harmless one; empty for nothing.
 	Lacks string
 }
@@ -57,6 +59,7 @@ type draft struct {
 	errors         model.Errors
 	tracing        model.Tracing
 	distrust       bool // of traces that clients send
+	noSessionCache bool
 }
 
 // none is the Default of keys without one.

@@ -33,6 +33,7 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 	d.finishTracing()
 	d.finishRetries()
 	d.finishResponse()
+	d.finishSessions()
 	d.finishBuffers(func(name, message string) {
 		problems = append(problems, model.Problem{Object: owner, Field: "data[" + name + "]", Reason: model.ReasonInvalidSetting, Message: message})
 	}, data)
@@ -61,11 +62,15 @@ func (d *draft) apply(name, text string) (reason, message string) {
 		return "", ""
 	}
 	if err := key.apply(d, text); err != nil {
+		shown := fmt.Sprintf("the value %.60q", text)
+		if key.Confidential {
+			shown = "the value"
+		}
 		if key.Closes {
 			d.Closed = cmp.Or(d.Closed, "setting "+name+" "+err.Error())
-			return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; every route answers 503 until it is repaired", text, err)
+			return model.ReasonInvalidSetting, fmt.Sprintf("%s %v; every route answers 503 until it is repaired", shown, err)
 		}
-		return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %v; the default is in force: %s", text, err, key.Default)
+		return model.ReasonInvalidSetting, fmt.Sprintf("%s %v; the default is in force: %s", shown, err, key.Default)
 	}
 	if key.Lacks != "" && text != "" && !slices.Contains(key.Harmless, strings.ToLower(text)) {
 		return model.ReasonUnsupported, key.Lacks

@@ -67,6 +67,15 @@ func TestRefused(t *testing.T) {
 		"proxy-cookie-path":       "/ /; secure",
 		"proxy-redirect-from":     "~^http",
 		"hsts-max-age":            "-1",
+		"ssl-ecdh-curve":          "P-256:prime256v1",
+		"ssl-session-ticket-key":  "c2VjcmV0",
+		"ssl-session-cache-size":  "1k",
+		"ssl-buffer-size":         "1g",
+		"forwarded-host-header":   "a_b",
+		"otlp-collector-port":     "65536",
+		"otel-sampler-ratio":      "NaN",
+		"otel-sampler":            "sometimes",
+		"proxy-stream-timeout":    "0",
 	} {
 		s, problems := Parse(owner, map[string]string{key: value, "server-tokens": "true"})
 		if len(problems) != 1 || problems[0].Reason != model.ReasonInvalidSetting || problems[0].Field != "data["+key+"]" {
@@ -74,6 +83,9 @@ func TestRefused(t *testing.T) {
 		}
 		want := model.DefaultSettings()
 		want.ServerTokens = true
+		if strings.Contains(problems[0].Message, "c2VjcmV0") {
+			t.Errorf("a Problem shows a key: %s", problems[0].Message)
+		}
 		if s.TLSCiphers != want.TLSCiphers || s.TLSProtocols != want.TLSProtocols || s.LogFormat != want.LogFormat || !s.ServerTokens {
 			t.Errorf("%s: %+v", key, s)
 		}
@@ -91,7 +103,10 @@ func TestUnknown(t *testing.T) {
 
 // TestControlsClose checks that a control of the admin is not dropped.
 func TestControlsClose(t *testing.T) {
-	for _, key := range []string{"global-auth-url", "block-cidrs", "whitelist-source-range", "denylist-source-range"} {
+	for _, key := range []string{
+		"global-auth-url", "block-cidrs", "whitelist-source-range", "denylist-source-range",
+		"proxy-real-ip-cidr", "use-proxy-protocol", "use-forwarded-headers", "enable-real-ip", "forwarded-for-header",
+	} {
 		s, problems := Parse(owner, map[string]string{key: "10.0.0.0/8/"})
 		if s.Closed == "" || len(problems) != 1 || problems[0].Reason == "" {
 			t.Errorf("%s: %q, %v", key, s.Closed, problems)
@@ -112,7 +127,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("a problem lacks a part: %+v", p)
 			}
 		}
-		if strings.ContainsAny(s.LogFormat+s.TLSCiphers+s.TLSProtocols+s.HSTS, "\x00\r\n") || strings.ContainsAny(s.TLSCiphers+s.TLSProtocols, ";{}\"'$") {
+		if strings.ContainsAny(s.LogFormat+s.TLSCiphers+s.TLSProtocols+s.HSTS, "\x00\r\n") || strings.ContainsAny(s.TLSCiphers+s.TLSProtocols+s.TLS.Curves+s.Client.For+s.Client.Host+s.Client.Late, ";{}\"'$") {
 			t.Errorf("%s=%q was let through", key, value)
 		}
 		if s.Route.BodyLimit < 0 || s.Route.Timeouts.Connect <= 0 || s.WorkerConnections <= 0 || s.Workers < 0 || s.KeepaliveConnections < 0 || s.WorkerShutdownTimeout <= 0 {

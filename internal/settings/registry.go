@@ -15,6 +15,7 @@ func Groups() []Group {
 		worker,
 		log,
 		client,
+		identity,
 		limit,
 		access,
 		auth,
@@ -22,6 +23,7 @@ func Groups() []Group {
 		errorPages,
 		waf,
 		tracing,
+		streams,
 		notYet,
 	}
 }

@@ -6,12 +6,14 @@ package settings
 import (
 	"bytes"
 	"flag"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 )
@@ -47,10 +49,12 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+var plain = cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})
+
 // TestDefaults checks that the defaults in the registry are those in force.
 func TestDefaults(t *testing.T) {
 	empty, problems := Parse(owner, nil)
-	if diff := cmp.Diff(model.DefaultSettings(), empty); diff != "" || len(problems) != 0 {
+	if diff := cmp.Diff(model.DefaultSettings(), empty, plain); diff != "" || len(problems) != 0 {
 		t.Errorf("an empty ConfigMap: %s%v", diff, problems)
 	}
 	all := map[string]string{}
@@ -62,7 +66,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	written, problems := Parse(owner, all)
-	if diff := cmp.Diff(model.DefaultSettings(), written); diff != "" || len(problems) != 0 {
+	if diff := cmp.Diff(model.DefaultSettings(), written, plain); diff != "" || len(problems) != 0 {
 		t.Errorf("a ConfigMap of defaults: %s%v", diff, problems)
 	}
 }

@@ -104,13 +104,17 @@ func ServersOf(hosts []*model.Host) []Server {
 	return servers
 }
 
-// Files gives the files that the configuration names, by their path in the runtime directory: certificates of authorities that sign backends.
+// Files gives the files that the configuration names, by their path in the runtime directory: certificates of authorities that sign
+// backends, and parameters of key exchange.
 func (c Config) Files() map[string][]byte {
 	files := map[string][]byte{}
 	for shape, parts := range c.Shapes {
 		if shape.TLS != "" && parts.TLS.CA != "" {
 			files[trustPath(shape)] = []byte(parts.TLS.CA)
 		}
+	}
+	if path := dhParamsPath(c.Settings.TLS); path != "" {
+		files[path] = []byte(c.Settings.TLS.DHParams)
 	}
 	return files
 }
@@ -153,7 +157,7 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"hostNames":   func(s Server) string { return strings.Join(s.Names, " ") },
 	"lacks":       Place.lacks,
 	"waf":         func(s Shapes) bool { return s.any(func(s Shape) bool { return s.WAF > 0 }) },
-}).Parse(text))
+}).Funcs(clientFuncs).Parse(clientText + text))
 
 // Render gives nginx.conf and its hash, which running workers report so that one can tell which configuration they have.
 func (c Config) Render() (text []byte, hash string) {

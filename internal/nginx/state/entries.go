@@ -66,6 +66,12 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 		"redirect_code": m.Settings.HTTPSRedirectCode, "log_default": m.Settings.DefaultBackendLog, "certificates": ids,
 		"tries": m.Settings.Route.Retries.Tries, "limit_status": m.Settings.LimitStatus, "connection_limit_status": m.Settings.ConnectionLimitStatus,
 	}
+	if m.Settings.TLS.RejectUnknown {
+		s["reject_unknown"] = true
+	}
+	if key := m.Settings.TLS.TicketKey.Reveal(); key != "" && m.Settings.TLS.Tickets {
+		s["ticket_key"] = key
+	}
 	if m.Settings.LimitKey != "" {
 		s["limit_key"] = m.Settings.LimitKey
 	}

@@ -13,10 +13,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pires/go-proxyproto"
 )
 
 // request is one that is written byte by byte, so that nothing between the case and nginx tidies it.
@@ -27,7 +30,9 @@ type request struct {
 	sni         string // "" the URL's host, "-" none
 	show        string // name of a client certificate; "" none
 	ciphers     []uint16
-	body        int // bytes; -1 no body
+	proxy       *proxyproto.Header // that comes first; nil for none
+	from        string             // "" for any address
+	body        int                // bytes; -1 no body
 	chunked     bool
 	times       int
 	jar         bool // with the case's cookies
@@ -61,6 +66,10 @@ func (r *request) option(text string) error {
 		r.sni = rest
 	case word == "show":
 		r.show = rest
+	case word == "proxy":
+		r.proxy, err = proxyHeader(strings.Fields(rest))
+	case word == "from":
+		r.from = rest
 	case word == "ciphers":
 		r.ciphers, err = cipherSuites(rest)
 	case word == "Host:":
@@ -101,8 +110,7 @@ func (r *request) send(s *stage) (*response, error) {
 	if u.Scheme == "https" {
 		port = s.httpsPort
 	}
-	var conn net.Conn
-	conn, err = net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), 5*time.Second)
+	conn, err := r.dial(port)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +137,40 @@ func (r *request) send(s *stage) (*response, error) {
 	}
 	out.took = time.Since(start)
 	return out, nil
+}
+
+// dial connects to a port, and sends the PROXY header.
+func (r *request) dial(port int) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: 5 * time.Second}
+	if r.from != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(r.from)}
+	}
+	conn, err := dialer.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil || r.proxy == nil {
+		return conn, err
+	}
+	if _, err := r.proxy.WriteTo(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// proxyHeader reads VERSION CLIENT DESTINATION:PORT.
+func proxyHeader(words []string) (*proxyproto.Header, error) {
+	if len(words) != 3 {
+		return nil, fmt.Errorf("a PROXY header is VERSION CLIENT DESTINATION:PORT")
+	}
+	client, err := netip.ParseAddr(words[1])
+	if err != nil {
+		return nil, err
+	}
+	destination, err := netip.ParseAddrPort(words[2])
+	if err != nil {
+		return nil, err
+	}
+	return proxyproto.HeaderProxyFromAddrs(words[0][0]-'0',
+		net.TCPAddrFromAddrPort(netip.AddrPortFrom(client, 40000)), net.TCPAddrFromAddrPort(destination)), nil
 }
 
 // tls gives what the client has for the handshake.
@@ -285,6 +327,8 @@ func (e expectation) check(r *response) string {
 		return compare(r.cipher, e.text)
 	case "certificate":
 		return compare(r.certificate, e.text)
+	case "refused":
+		return "there was an answer"
 	case "body":
 		if !strings.Contains(r.body, e.text) {
 			return fmt.Sprintf("body lacks %q", e.text)

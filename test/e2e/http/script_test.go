@@ -31,6 +31,8 @@ import (
 //	> meanwhile                          what follows goes on as soon as a backend has the request; its answer is looked at in the end
 //	> show alice                         the client certificate to show; the names are those of pki
 //	> ciphers NAME NAME                  TLS 1.2 with these ciphers only, in Go's names
+//	> proxy 2 192.0.2.7 10.0.0.1:443     a PROXY header of version 1 or 2 first: the client's address, and where it connected to
+//	> from 127.0.0.9                     the address that the connection comes from
 //	< 200                                status
 //	< backend web                        the server that answered; "same" for the one that answered before, "other" for another
 //	< backends web blue                  with times: exactly these answered; "web=10" demands a number, "web~50" that many give or take a third,
@@ -53,12 +55,13 @@ import (
 //	< tls TEXT                           what the backend saw of TLS contains it: "TLS 1.2 CIPHER sni=NAME certificate=NAME"
 //	< cipher NAME                        the cipher of the client's connection; "none" when the handshake failed
 //	< certificate 7                      serial number of the certificate that was shown
+//	< refused                            the handshake failed, or the connection was closed without an answer
 //	< after 1s, within 2s                how long the answer took at least, at most
 //
 // ${web.ip} and ${web.port} are where the backend web is, ${self.http} and ${self.https} nginx' own ports, ${once} is another number in each run of a case: counters outlive cases.
 // Certificates are ${clients.ca} and the like, see pki.expand.
 //
-// Between requests, "apply FILE" brings other manifests into force, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
+// Between requests, "apply FILE" brings other manifests into force, "settings FILE" other settings, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
 // happened since the case's first state.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
@@ -97,7 +100,8 @@ func runCase(t *testing.T, path string) {
 	if read("cluster.yaml") == "" || len(steps) == 0 {
 		t.Fatal("the case needs cluster.yaml and requests.txt")
 	}
-	shared.apply(t, read("cluster.yaml"), read("settings.yaml"))
+	cluster, settings := read("cluster.yaml"), read("settings.yaml")
+	shared.apply(t, cluster, settings)
 	reloads := shared.reloads
 	client := &client{jar: map[string]string{}}
 	var pending []func()
@@ -115,7 +119,11 @@ func runCase(t *testing.T, path string) {
 		case step.wait > 0:
 			time.Sleep(step.wait)
 		case step.apply != "":
-			shared.apply(t, read(step.apply), read("settings.yaml"))
+			cluster = read(step.apply)
+			shared.apply(t, cluster, settings)
+		case step.settings != "":
+			settings = read(step.settings)
+			shared.apply(t, cluster, settings)
 		case step.request == nil:
 			if got := shared.reloads - reloads; got != step.reloads {
 				t.Errorf("line %d: %d reloads, want %d", step.line, got, step.reloads)
@@ -130,13 +138,14 @@ func runCase(t *testing.T, path string) {
 
 // step is one request with its expectations, or another command.
 type step struct {
-	line    int
-	apply   string
-	await   bool
-	wait    time.Duration
-	reloads int
-	request *request
-	expect  []expectation
+	line     int
+	apply    string
+	settings string
+	await    bool
+	wait     time.Duration
+	reloads  int
+	request  *request
+	expect   []expectation
 }
 
 type expectation struct {
@@ -155,6 +164,8 @@ func parseScript(text string) ([]*step, error) {
 		case line == "" || line[0] == '#':
 		case word == "apply":
 			steps = append(steps, &step{line: number, apply: rest})
+		case word == "settings":
+			steps = append(steps, &step{line: number, settings: rest})
 		case word == "await":
 			steps = append(steps, &step{line: number, await: true})
 		case word == "wait":
@@ -226,6 +237,9 @@ func (s *step) run(t *testing.T, client *client) {
 	for range s.request.times {
 		logged, complained, arrived := len(shared.access.String()), len(shared.errors.String()), len(arrivals.since(0))
 		r, err := client.send(s.request)
+		if err != nil && s.refused() {
+			continue
+		}
 		if err != nil {
 			t.Errorf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
 			return
@@ -259,6 +273,9 @@ func (s *step) run(t *testing.T, client *client) {
 		}
 	}
 }
+
+// refused tells whether there is to be no answer.
+func (s *step) refused() bool { return len(s.expect) == 1 && s.expect[0].verb == "refused" }
 
 // begin sends the request and returns when a backend has it. The result waits for the answer and looks at it.
 func (s *step) begin(t *testing.T) (finish func()) {

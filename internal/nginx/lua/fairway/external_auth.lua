@@ -11,6 +11,7 @@
 --   respond     header filter of the shape: cookies of the answer, the redirect to the login
 
 local cjson = require "cjson.safe"
+local client = require "fairway.client"
 local login = require "fairway.login"
 local template = require "fairway.template"
 local url_balancer = require "fairway.url_balancer"
@@ -78,7 +79,7 @@ local function set_question(auth)
     var.fairway_auth_method = auth.method or "GET"
     var.fairway_auth_redirect = auth.redirect or var.request_uri
     if auth.method then
-        var.fairway_auth_original, var.fairway_auth_scheme = var.request_uri, var.scheme
+        var.fairway_auth_original, var.fairway_auth_scheme = var.request_uri, client.scheme()
     end
     if auth.request_headers then
         add_headers(auth)
@@ -177,7 +178,7 @@ function M.login_url(policy)
     if has_parameter(url, auth.signin_param) then
         return url
     end
-    local back = var.scheme .. "://" .. (var.http_host or var.host) .. ngx.escape_uri(var.request_uri)
+    local back = client.scheme() .. "://" .. client.host() .. ngx.escape_uri(var.request_uri)
     return url .. (url:find("?", 1, true) and "&" or "?") .. auth.signin_param .. "=" .. back
 end
 

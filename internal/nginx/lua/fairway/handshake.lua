@@ -60,10 +60,42 @@ local function abort(name, err)
     return exit(ngx.ERROR)
 end
 
+-- The key of tickets in force, by listener. Another listener appears when nginx is reloaded, which is in new workers.
+local ticket_keys = {}
+
+-- Gives tickets the key of the settings, and a context that is the same on all replicas; nginx' own is made of its certificates.
+local function use_ticket_key(text)
+    local s = openssl.available and openssl.of_request()
+    if not (s and openssl.set_context(s, "fairway")) then
+        return
+    end
+    local listener = openssl.listener(s)
+    if ticket_keys[listener] == text then
+        return
+    end
+    if not openssl.set_ticket_key(s, ngx.decode_base64(text)) then
+        ngx.log(ngx.ERR, "the key of TLS tickets is not taken")
+    end
+    ticket_keys[listener] = text
+end
+
+-- Tells whether no Ingress has a server name.
+local function unknown(name)
+    local host = name and host_of(name)
+    return not host or host.name == "_"
+end
+
 -- Runs in ssl_client_hello_by_lua, before OpenSSL looks for a session to resume.
 function M.hello()
     store.refresh()
+    local settings = store.settings
     local name = clienthello.get_client_hello_server_name()
+    if settings.reject_unknown and unknown(name) then
+        return exit(ngx.ERROR)
+    end
+    if settings.ticket_key then
+        use_ticket_key(settings.ticket_key)
+    end
     local tls = special(name)
     if not tls then
         return

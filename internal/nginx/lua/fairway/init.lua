@@ -7,7 +7,8 @@
 local M = {}
 
 -- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true },
--- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path }.
+-- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path,
+-- request = { scheme = variable, host = variable, port = variable } }.
 function M.master(options)
     require("fairway.state").load(options.state)
     require("fairway.admin").configuration = options.configuration
@@ -19,6 +20,7 @@ function M.master(options)
     route.health_path = options.health_path
     route.self = options.self
     require("fairway.url_balancer").self = options.self
+    require("fairway.client").variables = options.request
     local headers = require "fairway.response_headers"
     -- What is changed in the backend's headers comes before those that Fairway adds; the Ingress has the last word.
     require("fairway.respond").parts = {

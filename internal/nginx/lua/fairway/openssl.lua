@@ -20,6 +20,9 @@ local declared, fault = pcall(ffi.cdef, [[
     void *SSL_get_session(const void *ssl);
     const char *SSL_SESSION_get0_id_context(const void *session, unsigned int *length);
     int SSL_SESSION_set1_id_context(void *session, const char *context, unsigned int length);
+    void *SSL_get_SSL_CTX(const void *ssl);
+    long SSL_CTX_ctrl(void *ctx, int command, long number, void *pointer);
+    int SSL_CTX_set_tlsext_ticket_key_evp_cb(void *ctx, void *callback);
     int SSL_set_cipher_list(void *ssl, const char *list);
     uint64_t SSL_set_options(void *ssl, uint64_t options);
     uint64_t SSL_clear_options(void *ssl, uint64_t options);
@@ -62,6 +65,8 @@ local SERVER_PREFERENCE = 0x00400000   -- SSL_OP_CIPHER_SERVER_PREFERENCE
 local SET_VERIFY_CERT_STORE = 106      -- SSL_CTRL_SET_VERIFY_CERT_STORE
 local CRL_CHECK_ALL = 0x4 + 0x8        -- X509_V_FLAG_CRL_CHECK, X509_V_FLAG_CRL_CHECK_ALL, as nginx does
 
+local SET_TICKET_KEYS = 59             -- SSL_CTRL_SET_TLSEXT_TICKET_KEYS
+
 local length = ffi.new("unsigned int[1]")
 
 -- Looks each function up once, which fails when this nginx has none of that name.
@@ -74,6 +79,7 @@ local function look_up()
         "X509_NAME_dup", "OPENSSL_sk_new_null", "OPENSSL_sk_push", "OPENSSL_sk_pop_free", "X509_NAME_free", "X509_STORE_new", "X509_STORE_free",
         "X509_STORE_add_cert", "X509_STORE_add_crl", "X509_STORE_set_flags", "X509_STORE_CTX_new", "X509_STORE_CTX_free", "X509_STORE_CTX_init",
         "X509_STORE_CTX_set_default", "X509_STORE_CTX_set_depth", "X509_verify_cert", "ERR_clear_error",
+        "SSL_get_SSL_CTX", "SSL_CTX_ctrl", "SSL_CTX_set_tlsext_ticket_key_evp_cb",
     } do
         local _ = C[name]
     end
@@ -114,6 +120,19 @@ function M.set_ciphers(s, list)
     local ok = C.SSL_set_cipher_list(s, list) == 1
     C.ERR_clear_error()
     return ok
+end
+
+-- Makes the listener of this handshake encrypt tickets with a key of 80 bytes, instead of the one that nginx made. Tells whether it does.
+-- Which server block a name leads to does not matter: OpenSSL takes the key of the listener's first.
+function M.set_ticket_key(s, key)
+    local ctx = C.SSL_get_SSL_CTX(s)
+    C.SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, nil) -- newer nginx has keys of its own there
+    return C.SSL_CTX_ctrl(ctx, SET_TICKET_KEYS, #key, ffi.cast("void *", key)) == 1
+end
+
+-- Gives what stands for the listener of this handshake as the key of a table.
+function M.listener(s)
+    return tonumber(ffi.cast("uintptr_t", C.SSL_get_SSL_CTX(s)))
 end
 
 function M.prefer_server(s, server)

@@ -8,6 +8,7 @@
 local access = require "fairway.access"
 local answer = require "fairway.answer"
 local canary = require "fairway.canary"
+local client = require "fairway.client"
 local cors = require "fairway.cors"
 local external_auth = require "fairway.external_auth"
 local find = require "fairway.find"
@@ -58,12 +59,12 @@ local function origin(policy)
     if policy and policy.relative_redirects then
         return ""
     end
-    local scheme = var.scheme
+    local scheme = client.scheme()
     if policy and policy.port_in_redirects then
         local port = M.self[scheme]
         return scheme .. "://" .. var.host .. (port == default_ports[scheme] and "" or ":" .. port)
     end
-    return scheme .. "://" .. (var.http_host or var.host)
+    return scheme .. "://" .. client.host()
 end
 
 local function to_slash(policy)
@@ -210,7 +211,7 @@ local function serve(host, route, uri)
     if policy then
         before_backend(route, policy)
     end
-    if route.q and var.scheme == "http" then
+    if route.q and client.scheme() == "http" then
         var.proxy_upstream_name = route.u or "upstream-default-backend"
         return to_https(route, policy)
     end
@@ -258,8 +259,7 @@ local function check_host(host)
         if uri:byte(-1) == 47 then
             uri = uri:sub(1, -2)
         end
-        local port = var.scheme == "https" and 443 or var.server_port
-        return redirect(var.scheme .. "://" .. host.redirect .. ":" .. port .. uri, store.settings.redirect_code)
+        return redirect(client.scheme() .. "://" .. host.redirect .. ":" .. client.port() .. uri, store.settings.redirect_code)
     end
     if host.closed then
         return exit(403)
@@ -268,7 +268,7 @@ local function check_host(host)
         handshake.check(host)
     end
     if host.app_root and var.uri == "/" then
-        return redirect(var.scheme .. "://" .. (var.http_host or var.host) .. host.app_root, 302)
+        return redirect(client.scheme() .. "://" .. client.host() .. host.app_root, 302)
     end
 end
 

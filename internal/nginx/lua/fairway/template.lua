@@ -3,6 +3,8 @@
 
 -- Fills in templates: text in which ${name} stands for an nginx variable. Package annotation has checked the names.
 
+local client = require "fairway.client"
+
 local gsub, byte, format = string.gsub, string.byte, string.format
 local var = ngx.var
 
@@ -10,13 +12,13 @@ local M = {}
 
 -- The predecessor's own variables, and those that make sense in the location of FastCGI only.
 local special = {
-    best_http_host = function() return var.http_host end,
+    best_http_host = client.host,
     escaped_request_uri = function() return ngx.escape_uri(var.request_uri) end,
     document_root = function() return "/usr/local/nginx/html" end, -- as in the configuration
     fastcgi_script_name = function() return var.fairway_script end,
-    pass_access_scheme = function() return var.scheme end,
-    pass_port = function() return var.server_port end,
-    pass_server_port = function() return var.server_port end,
+    pass_access_scheme = client.scheme,
+    pass_port = client.port,
+    pass_server_port = client.port,
 }
 
 -- Gives the text with the values as they are; a variable without a value is empty.
