@@ -13,7 +13,7 @@ LDFLAGS := -X main.version=$(VERSION)
 
 # Packages whose tests need neither network nor privileges, and those whose tests drive real programs.
 UNIT := ./cmd/... ./internal/... ./hack/...
-E2E = $(shell go list ./test/e2e/... 2>/dev/null | grep -v /test/e2e/cluster$$)
+E2E = $(shell go list ./test/e2e/... 2>/dev/null | grep -v /test/e2e/cluster)
 
 # More flags for the demo, such as --http-port 8081; `bin/demo -h` lists them.
 DEMO ?=

@@ -71,7 +71,7 @@ func (f *apiFlags) config() (*rest.Config, error) {
 	return config, nil
 }
 
-func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingress.Options) (controller.Source, error) {
+func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingress.Options, published source.Key) (controller.Source, error) {
 	config, err := f.config()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
-	if err := mustExist(ctx, client, *options, log); err != nil {
+	if err := mustExist(ctx, client, *options, published, log); err != nil {
 		return nil, err
 	}
 	if options.TopologyAware {
@@ -94,6 +94,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 		Client: client, Log: log, Namespace: options.WatchNamespace, Namespaces: options.NamespaceSelector != nil, Resync: f.resync,
 		References: func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
 		Secrets:    named(options.DefaultCertificate), ConfigMaps: named(options.ConfigMap),
+		Services: named(published),
 	}), nil
 }
 
@@ -109,7 +110,7 @@ const existsPatience = 5 * time.Second
 
 // mustExist refuses flags that name an object that is not there: it is a typing error more often than something still to come. While
 // nobody can tell, the start goes on.
-func mustExist(ctx context.Context, client kubernetes.Interface, options ingress.Options, log *slog.Logger) error {
+func mustExist(ctx context.Context, client kubernetes.Interface, options ingress.Options, published source.Key, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, existsPatience)
 	defer cancel()
 	verdict := func(flag, what string, err error) error {
@@ -127,9 +128,12 @@ func mustExist(ctx context.Context, client kubernetes.Interface, options ingress
 			return err
 		}
 	}
-	if key := options.DefaultBackend; key.Name != "" {
+	for flag, key := range map[string]source.Key{"default-backend-service": options.DefaultBackend, "publish-service": published} {
+		if key.Name == "" {
+			continue
+		}
 		_, err := client.CoreV1().Services(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-		if err := verdict("default-backend-service", "Service "+key.String(), err); err != nil {
+		if err := verdict(flag, "Service "+key.String(), err); err != nil {
 			return err
 		}
 	}

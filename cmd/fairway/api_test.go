@@ -27,18 +27,21 @@ func TestMustExist(t *testing.T) {
 	namespace.Name, service.Namespace, service.Name = "shop", "shop", "errors"
 	client := fake.NewSimpleClientset(namespace, service)
 	log := slog.New(slog.DiscardHandler)
+	none := source.Key{}
 	for _, c := range []struct {
-		title   string
-		options ingress.Options
-		want    string
+		title     string
+		options   ingress.Options
+		published source.Key
+		want      string
 	}{
-		{"nothing is named", ingress.Options{}, ""},
-		{"both are there", ingress.Options{WatchNamespace: "shop", DefaultBackend: source.Key{Namespace: "shop", Name: "errors"}}, ""},
-		{"no namespace", ingress.Options{WatchNamespace: "show"}, "--watch-namespace names the namespace show, which does not exist"},
-		{"no Service", ingress.Options{DefaultBackend: source.Key{Namespace: "shop", Name: "error"}}, "--default-backend-service names the Service shop/error, which"},
+		{"nothing is named", ingress.Options{}, none, ""},
+		{"both are there", ingress.Options{WatchNamespace: "shop", DefaultBackend: source.Key{Namespace: "shop", Name: "errors"}}, none, ""},
+		{"no published Service", ingress.Options{}, source.Key{Namespace: "shop", Name: "edge"}, "--publish-service names the Service shop/edge, which does not exist"},
+		{"no namespace", ingress.Options{WatchNamespace: "show"}, none, "--watch-namespace names the namespace show, which does not exist"},
+		{"no Service", ingress.Options{DefaultBackend: source.Key{Namespace: "shop", Name: "error"}}, none, "--default-backend-service names the Service shop/error, which"},
 	} {
 		t.Run(c.title, func(t *testing.T) {
-			err := mustExist(t.Context(), client, c.options, log)
+			err := mustExist(t.Context(), client, c.options, c.published, log)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 				t.Errorf("mustExist: %v, want %q", err, c.want)
 			}
@@ -52,7 +55,7 @@ func TestMustExistWithoutTheRight(t *testing.T) {
 	client.PrependReactor("get", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "shop", errors.New("no right"))
 	})
-	if err := mustExist(t.Context(), client, ingress.Options{WatchNamespace: "shop"}, slog.New(slog.DiscardHandler)); err != nil {
+	if err := mustExist(t.Context(), client, ingress.Options{WatchNamespace: "shop"}, source.Key{}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}
 }

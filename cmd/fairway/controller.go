@@ -42,6 +42,7 @@ type controllerFlags struct {
 	classFlags
 	apiFlags
 	webhook webhookFlags
+	leaderFlags
 
 	manifests  string
 	runtimeDir string
@@ -73,6 +74,7 @@ func (f *controllerFlags) groups() []flagGroup {
 		{"Ports", f.portGroup()},
 		{"Admission webhook", f.webhook.flags()},
 		{"nginx and its files", f.nginxFlags()},
+		{"What one of several replicas does for all", f.leaderFlags.flags()},
 		{"Log, start and stop", f.lifeFlags()},
 		{"Flags of the predecessor without effect", newIgnoredFlags()},
 	}
@@ -158,7 +160,7 @@ status 0. A second signal ends it at once.`,
 // check finds mistakes that flags make together.
 func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	fail := func(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-	if err := f.classFlags.check(); err != nil {
+	if err := cmp.Or(f.classFlags.check(), f.leaderFlags.check()); err != nil {
 		return err
 	}
 	if err := f.webhook.check(f.manifests); err != nil {
@@ -255,6 +257,12 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	defer stopWebhook()
+	replica, err := newReplica(ctx, f, loop, log)
+	if err != nil {
+		return err
+	}
+	replica.start(ctx)
+	defer replica.stop()
 	log.Info("fairway starts", "version", buildVersion(), "runtime-dir", f.runtimeDir)
 
 	ended := make(chan error, 1)
@@ -268,8 +276,11 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	log.Info("fairway stops", "grace", time.Duration(f.graceSeconds)*time.Second)
 	server.Stop()
 	time.Sleep(time.Duration(f.graceSeconds) * time.Second)
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); replica.stop() }() // while nginx finishes its requests
 	cancel(nil)
 	err = <-ended
+	<-stopped
 	if f.manifests == "" {
 		time.Sleep(time.Duration(f.afterSeconds) * time.Second)
 	}
@@ -323,7 +334,7 @@ func (f *controllerFlags) source(ctx context.Context, stdin io.Reader, log *slog
 	if f.manifests != "" {
 		return manifests.Open(f.manifests, manifests.Options{Log: log, Stdin: stdin})
 	}
-	return f.apiFlags.source(ctx, log, options)
+	return f.apiFlags.source(ctx, log, options, f.publishService.Key)
 }
 
 func (f *controllerFlags) openAccessLog() (*os.File, error) {

@@ -15,15 +15,6 @@ var ignoredFlags = []struct {
 	name, why string
 	bool      bool
 }{
-	{"update-status", "the status of Ingresses is not written yet", true},
-	{"publish-service", "the status of Ingresses is not written yet", false},
-	{"publish-status-address", "the status of Ingresses is not written yet", false},
-	{"report-node-internal-ip-address", "the status of Ingresses is not written yet", true},
-	{"status-update-interval", "the status of Ingresses is not written yet", false},
-	{"update-status-on-shutdown", "the status of Ingresses is not written yet", true},
-	{"election-id", "there is no leader yet, because nothing needs one", false},
-	{"election-ttl", "there is no leader yet, because nothing needs one", false},
-	{"disable-leader-election", "there is no leader yet, because nothing needs one", true},
 	{"tcp-services-configmap", "TCP services are not proxied yet", false},
 	{"udp-services-configmap", "UDP services are not proxied yet", false},
 	{"enable-ssl-passthrough", "TLS passthrough is not there yet", true},
@@ -35,7 +26,6 @@ var ignoredFlags = []struct {
 	{"health-check-timeout", "it never had an effect", false},
 	{"sync-rate-limit", "changes are cheap and applied at once", false},
 	{"dynamic-configuration-retries", "a change is repeated until it is in force", false},
-	{"disable-sync-events", "no Events are sent yet", true},
 	{"enable-ssl-chain-completion", "certificates are served as they are stored", true},
 	{"disable-full-test", "the admission webhook always looks just at the Ingress and at those it could be in conflict with", true},
 	{"enable-metrics", "the predecessor's request metrics are not there yet; the controller's own always are", true},

@@ -100,7 +100,7 @@ var layers = []layer{
 		why: "drivers see the model only: neither Kubernetes nor each other",
 	},
 	{
-		name: "echo", folders: []string{"internal/status", "internal/metrics", "internal/tracing", "internal/election"},
+		name: "echo", folders: []string{"internal/status", "internal/events", "internal/metrics", "internal/tracing", "internal/election"},
 		may: []string{"internal/model", "internal/source"},
 		why: "what is reported is computed from results; reporting decides nothing",
 	},

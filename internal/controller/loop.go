@@ -49,6 +49,8 @@ type Loop struct {
 	Driver   Driver
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger
+	// Echoes are told of each round when it is over, in order, on the loop's goroutine; they must not block.
+	Echoes []func(*State)
 
 	state atomic.Pointer[State]
 	first memory // of problems; the loop's own
@@ -68,9 +70,10 @@ type State struct {
 	Err      error
 	// InForce is what the data plane obeys, nil before the first success.
 	InForce *ingress.Result
-	// Change is the last that was made, At the time of it.
+	// Change is the last that was made, At the time of it. Tried is what the last round was to change, whether that is in force or not.
 	Change model.Change
 	At     time.Time
+	Tried  model.Change
 	// Built is how long the last build took.
 	Built time.Duration
 }
@@ -208,7 +211,7 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	last := l.State()
 	next := &State{
 		Ready: last.Ready || err == nil, Snapshot: snapshot, Result: result, Err: err, Built: built,
-		InForce: last.InForce, Change: last.Change, At: last.At,
+		InForce: last.InForce, Change: last.Change, At: last.At, Tried: change,
 		Problems: l.first.date(Problems(snapshot, result, begin), begin),
 	}
 	if err == nil {
@@ -221,6 +224,9 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	l.state.Store(next)
 	l.Metrics.Round(result.Model, byReason(next.Problems), built, change, err)
 	l.tell(last, next, changed, retry)
+	for _, echo := range l.Echoes {
+		echo(next)
+	}
 	return err
 }
 

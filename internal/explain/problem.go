@@ -6,6 +6,7 @@ package explain
 import (
 	"fmt"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -49,6 +50,17 @@ func ListProblems(problems []model.Problem) Problems {
 func (l Problems) Print(w io.Writer) {
 	for _, p := range l {
 		fmt.Fprintln(w, p)
+	}
+}
+
+// All gives the problems, each with the time when it was first seen.
+func (l Problems) All() iter.Seq2[model.Problem, time.Time] {
+	return func(yield func(model.Problem, time.Time) bool) {
+		for _, p := range l {
+			if !yield(model.Problem{Object: model.Ref(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message}, p.Since) {
+				return
+			}
+		}
 	}
 }
 

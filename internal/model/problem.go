@@ -70,6 +70,7 @@ const (
 	ReasonUnknownSetting       = "UnknownSetting"       // a ConfigMap key nobody reads
 	ReasonUnreadableManifest   = "UnreadableManifest"   // a file that does not parse
 	ReasonMissingConfiguration = "MissingConfiguration" // a flag names an object that is not there
+	ReasonContestedStatus      = "ContestedStatus"      // another controller keeps writing other addresses
 )
 
 // SortProblems sorts in place by object, field, reason, message, and drops duplicates.

@@ -17,8 +17,9 @@ type Cluster struct {
 	dir                                        string
 }
 
-// StartCluster builds the test cluster's programs where needed and starts one that ends with this process.
-func StartCluster(root, dir string) (Cluster, error) {
+// StartCluster builds the test cluster's programs where needed and starts one that ends with this process; flags are further ones of
+// `cluster up`.
+func StartCluster(root, dir string, flags ...string) (Cluster, error) {
 	c := Cluster{dir: dir}
 	bin := os.Getenv("BIN")
 	if bin == "" {
@@ -34,7 +35,8 @@ func StartCluster(root, dir string) (Cluster, error) {
 		return c, fmt.Errorf("build the cluster: %w: %s", err, out)
 	}
 	c.Bin = bin
-	up := exec.Command(filepath.Join(bin, "cluster"), "up", "--detach", "--dir", dir, "--bin", bin, "--owner-pid", fmt.Sprint(os.Getpid()))
+	flags = append([]string{"up", "--detach", "--dir", dir, "--bin", bin, "--owner-pid", fmt.Sprint(os.Getpid())}, flags...)
+	up := exec.Command(filepath.Join(bin, "cluster"), flags...)
 	if out, err := up.CombinedOutput(); err != nil {
 		return c, fmt.Errorf("start the cluster: %w: %s", err, out)
 	}
@@ -70,8 +72,8 @@ const dnsServer = "10.96.0.10"
 // etc is the folder whose files `ip netns exec` puts over those of /etc.
 func (c Cluster) etc() string { return filepath.Join("/etc/netns", c.Netns) }
 
-// useDNS makes the cluster's DNS server answer what runs in its network, as it is for a pod.
-func (c Cluster) useDNS() error {
+// UseDNS makes the cluster's DNS server answer what runs in its network, as it is for a pod.
+func (c Cluster) UseDNS() error {
 	if err := os.MkdirAll(c.etc(), 0o755); err != nil {
 		return err
 	}

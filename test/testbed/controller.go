@@ -59,7 +59,7 @@ func (c *Controller) Start() error {
 		return err
 	}
 	defer log.Close()
-	if err := c.cluster.useDNS(); err != nil {
+	if err := c.cluster.UseDNS(); err != nil {
 		return err
 	}
 	// `ip netns exec` becomes the controller, so its process ID is ours.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,8 +43,8 @@ type Options struct {
 	Resync time.Duration
 	// References names the Secrets and ConfigMaps that an Ingress needs; nil means none.
 	References func(*netv1.Ingress) (secrets, configMaps []source.Key)
-	// Secrets and ConfigMaps that flags name, also outside of Namespace.
-	Secrets, ConfigMaps []source.Key
+	// Secrets, ConfigMaps and Services that flags name, also outside of Namespace.
+	Secrets, ConfigMaps, Services []source.Key
 }
 
 // Source makes snapshots from an API server. Snapshot may be called from any goroutine.
@@ -52,6 +53,9 @@ type Source struct {
 	log     *slog.Logger
 	changed chan struct{}
 	synced  chan struct{} // closed when the first snapshot is complete
+
+	statusChanged func(source.Key) // nil for nobody
+	latest        atomic.Pointer[cache.Store]
 
 	ingresses        ingressList
 	classes          table[string, *netv1.IngressClass]
@@ -181,16 +185,11 @@ func (s *Source) informers(ctx context.Context) (first, second []watch, err erro
 			s.notify()
 		}))
 	}
+	ingresses := scoped.Networking().V1().Ingresses().Informer()
+	s.followStatus(ingresses)
 	first = append(first,
-		add(s, scoped.Networking().V1().Ingresses().Informer(), slim, sameIngress, s.putIngress),
-		add(s, scoped.Core().V1().Services().Informer(), slim, sameService, func(old, new *corev1.Service) {
-			if new == nil {
-				s.services.remove(keyOf(old))
-			} else {
-				s.services.set(keyOf(new), new)
-			}
-			s.notify()
-		}),
+		add(s, ingresses, slim, sameIngress, s.putIngress),
+		add(s, scoped.Core().V1().Services().Informer(), slim, sameService, s.putService),
 		add(s, scoped.Discovery().V1().EndpointSlices().Informer(), slim, sameSlice, func(old, new *discoveryv1.EndpointSlice) {
 			s.slices.replace(old, new)
 			s.notify()
@@ -225,7 +224,21 @@ func (s *Source) outside() []watch {
 			list = append(list, add(s, single(key).Core().V1().ConfigMaps().Informer(), s.keepConfigMap, sameConfigMap, s.putConfigMap))
 		}
 	}
+	for _, key := range s.options.Services {
+		if key.Namespace != s.options.Namespace {
+			list = append(list, add(s, single(key).Core().V1().Services().Informer(), slim, sameService, s.putService))
+		}
+	}
 	return list
+}
+
+func (s *Source) putService(old, new *corev1.Service) {
+	if new == nil {
+		s.services.remove(keyOf(old))
+	} else {
+		s.services.set(keyOf(new), new)
+	}
+	s.notify()
 }
 
 // mayListClasses tells whether IngressClasses can be watched. Without that right the predecessor falls back to annotations, and so do we.

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replicas
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fairway-ingress/fairway/test/testbed"
+)
+
+// replica is a running Fairway with a Pod object in its name.
+type replica struct {
+	e          *environment
+	name       string
+	http, own  int // ports
+	dir        string
+	cmd        *exec.Cmd
+	ended      chan struct{}
+	stillAPod  bool
+	kubeconfig string
+}
+
+// nextPort is of the cluster's network, which is ours alone.
+var nextPort = 20000
+
+// start starts a replica, without waiting until it is ready.
+func (e *environment) start(t *testing.T, name string, flags ...string) *replica {
+	t.Helper()
+	return e.startAs(t, e.kubeconfig, name, flags...)
+}
+
+func (e *environment) startAs(t *testing.T, kubeconfig, name string, flags ...string) *replica {
+	t.Helper()
+	r := &replica{e: e, name: name, http: nextPort, own: nextPort + 2, dir: filepath.Join(e.dir, name), ended: make(chan struct{}), kubeconfig: kubeconfig}
+	nextPort += 3
+	r.makePod(t)
+	if err := os.Mkdir(r.dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(r.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	arguments := append([]string{
+		"netns", "exec", e.cluster.Netns, filepath.Join(e.dir, "fairway"), "controller", "--kubeconfig", kubeconfig,
+		"--controller-class", controllerName, "--runtime-dir", filepath.Join(r.dir, "run"),
+		"--http-port", strconv.Itoa(r.http), "--https-port", strconv.Itoa(r.http + 1), "--healthz-port", strconv.Itoa(r.own), "--profiling=false",
+		"--post-shutdown-grace-period", "0", "--access-log", "/dev/null",
+	}, flags...)
+	r.cmd = exec.Command("ip", arguments...)
+	r.cmd.Env = append(os.Environ(), "POD_NAME="+name, "POD_NAMESPACE="+own)
+	r.cmd.Stdout, r.cmd.Stderr = log, log
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = r.cmd.Wait(); close(r.ended) }() // how it ended is in the log
+	t.Cleanup(func() {
+		r.stop(t)
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", name, r.log())
+		}
+		_ = os.RemoveAll(r.dir)
+	})
+	return r
+}
+
+// makePod makes a Pod of an image without a process. It stays until the replica has ended, as it would if the process were its own.
+func (r *replica) makePod(t *testing.T) {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: r.name, Labels: map[string]string{"app": own, "pod-template-hash": r.name}, Finalizers: []string{"example.test/runs"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "controller", Image: "fake"}}},
+	}
+	if _, err := r.e.client.CoreV1().Pods(own).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.stillAPod = true
+	eventually(t, "pod "+r.name+" is ready", func() bool {
+		pod, err := r.e.client.CoreV1().Pods(own).Get(t.Context(), r.name, metav1.GetOptions{})
+		return err == nil && pod.Status.Phase == corev1.PodRunning
+	})
+}
+
+// leave deletes the Pod, as a rollout does before the process hears of it.
+func (r *replica) leave(ctx context.Context) {
+	now := int64(0)
+	_ = r.e.client.CoreV1().Pods(own).Delete(ctx, r.name, metav1.DeleteOptions{GracePeriodSeconds: &now}) // gone is as good
+}
+
+// gone lets the Pod object end.
+func (r *replica) gone(ctx context.Context) {
+	if r.stillAPod {
+		patch := []byte(`{"metadata":{"finalizers":null}}`)
+		_, _ = r.e.client.CoreV1().Pods(own).Patch(ctx, r.name, types.MergePatchType, patch, metav1.PatchOptions{})
+		r.stillAPod = false
+	}
+}
+
+// stop ends the replica as a rollout does: the Pod is deleted, the process gets SIGTERM and ends by itself.
+func (r *replica) stop(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	r.leave(ctx)
+	_ = r.cmd.Process.Signal(syscall.SIGTERM) // ended already is as good
+	select {
+	case <-r.ended:
+	case <-ctx.Done():
+		t.Errorf("%s does not end", r.name)
+		r.kill(t)
+	}
+	r.gone(ctx)
+}
+
+// kill ends the replica as a failing machine does: its nginx too, and nobody says goodbye.
+func (r *replica) kill(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(r.dir, "run", "nginx.pid"))
+	if err == nil {
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			defer func() { _ = syscall.Kill(-pid, syscall.SIGKILL) }() // the whole group
+		}
+	}
+	_ = r.cmd.Process.Kill()
+	<-r.ended
+}
+
+func (r *replica) log() string {
+	text, _ := os.ReadFile(filepath.Join(r.dir, "log"))
+	if len(text) > 20000 {
+		text = text[len(text)-20000:]
+	}
+	return string(text)
+}
+
+// ask asks the replica's own HTTP server.
+func (r *replica) ask(path string) (int, string) {
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: testbed.Dialer{Netns: r.e.cluster.Netns}.DialContext}}
+	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", r.own, path))
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(body)
+}
+
+func (r *replica) ready() bool {
+	status, _ := r.ask("/readyz")
+	return status == http.StatusOK
+}
+
+// metric gives the value of a series, "" if there is none.
+func (r *replica) metric(t *testing.T, series string) string {
+	t.Helper()
+	_, body := r.ask("/metrics")
+	for line := range strings.Lines(body) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, series) {
+			return value
+		}
+	}
+	return ""
+}
+
+const leaderSeries = "nginx_ingress_controller_leader_election_status"
+
+// leads tells whether the replica says that it is the leader.
+func (r *replica) leads(t *testing.T) bool { return r.metric(t, leaderSeries) == "1" }
+
+// leaderOf waits until one of the replicas leads, and gives it and the others.
+func leaderOf(t *testing.T, replicas ...*replica) (leader *replica, others []*replica) {
+	t.Helper()
+	eventually(t, "a leader", func() bool {
+		leader, others = nil, nil
+		for _, r := range replicas {
+			if r.leads(t) {
+				leader = r
+			} else {
+				others = append(others, r)
+			}
+		}
+		return leader != nil
+	})
+	if len(others) != len(replicas)-1 {
+		t.Fatal("several replicas lead")
+	}
+	return leader, others
+}
