@@ -39,6 +39,12 @@ build: ## Build bin/fairway.
 	@mkdir -p bin
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fairway ./cmd/fairway
 
+IMAGE ?= fairway-ingress/fairway:$(VERSION)
+
+.PHONY: image
+image: ## Build the image IMAGE with docker.
+	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+
 .PHONY: demo
 demo: runtime-packages build ## Try Fairway on this machine: nginx, sample backends and the manifests of examples/demo.
 	@go build -o bin/demo ./hack/demo

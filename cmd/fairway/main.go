@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ func main() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 
 // run gives the exit status: 0, 1 when something was found or failed, 2 for wrong usage.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if filepath.Base(args[0]) == waitShutdown {
+		return 0
+	}
 	root := newRoot()
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/process"
 )
 
 // portFlag is a port that a flag gives to a listener.
@@ -69,7 +70,11 @@ func (p portFlag) awaitFree() error {
 
 // listen opens the port. The error says what to do about it.
 func (p portFlag) listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(p.address, strconv.Itoa(p.port)))
+	var listener net.Listener
+	err := process.WithLowPorts(func() (err error) {
+		listener, err = net.Listen("tcp", net.JoinHostPort(p.address, strconv.Itoa(p.port)))
+		return err
+	})
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("--%s: port %d is in use: stop who uses it, or choose another: %w", p.flag, p.port, err)

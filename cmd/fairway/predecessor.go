@@ -8,6 +8,10 @@ import "path/filepath"
 // predecessorsProgram is the name of the program in the predecessor's image.
 const predecessorsProgram = "nginx-ingress-controller"
 
+// waitShutdown is the program that the predecessor's chart calls before it stops a container: it signals the controller and waits for nginx. Here
+// the signal that follows does all that, so there is nothing to do but to succeed.
+const waitShutdown = "wait-shutdown"
+
 // arguments gives what follows the program's name, such that both ways work in which the predecessor's Deployments call theirs:
 //
 //   - by its own name, which our image has as a link, with the controller's flags and no subcommand;

@@ -53,3 +53,10 @@ func TestPredecessorsName(t *testing.T) {
 		t.Errorf("an unknown flag ends with status %d, want 2: %s", c.ProcessState.ExitCode(), out)
 	}
 }
+
+func TestWaitShutdown(t *testing.T) {
+	var out bytes.Buffer
+	if status := run([]string{"/wait-shutdown"}, nil, &out, &out); status != 0 || out.Len() > 0 {
+		t.Errorf("status %d, %q", status, out.String())
+	}
+}

@@ -49,7 +49,7 @@ func Start(c Command, state *os.File, stdout, stderr io.Writer) (*Process, error
 	cmd := exec.Command(c.Binary, c.args(c.Conf)...)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.ExtraFiles = []*os.File{state}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = attributes()
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start nginx: %w", err)
@@ -139,7 +139,7 @@ func (p *Process) Quit(ctx context.Context) {
 // Test lets nginx check a configuration; the error holds what it printed.
 func Test(ctx context.Context, c Command, conf string) error {
 	cmd := exec.CommandContext(ctx, c.Binary, c.args(conf, "-t", "-q")...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = attributes()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("nginx refuses the configuration: %w: %s", err, strings.TrimSpace(string(out)))
