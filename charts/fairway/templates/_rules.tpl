@@ -2,7 +2,7 @@
 SPDX-FileCopyrightText: The Fairway Authors
 SPDX-License-Identifier: Apache-2.0
 */ -}}
-{{- /* What the controller may do. A test compares it with deploy/rbac.yaml, and that with what the controller does. */ -}}
+{{- /* What the controller may do. A test compares it with deploy/rbac.yaml, where each rule has its reason, and that with what the controller does. */ -}}
 
 {{- /* What is served and what it refers to, cluster-wide or in the one namespace that is watched. */ -}}
 {{- define "fairway.rules.watched" }}
@@ -11,13 +11,13 @@ SPDX-License-Identifier: Apache-2.0
   verbs: [get, list, watch]
 - apiGroups: [networking.k8s.io]
   resources: [ingresses/status]
-  verbs: [update, patch]
+  verbs: [update]
 - apiGroups: [""]
   resources: [services, secrets, configmaps]
   verbs: [get, list, watch]
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
@@ -27,16 +27,16 @@ SPDX-License-Identifier: Apache-2.0
 {{- include "fairway.rules.watched" . }}
 - apiGroups: [networking.k8s.io]
   resources: [ingressclasses]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [get, list, watch]
 - apiGroups: [""]
   resources: [nodes]
-  verbs: [get, list, watch]
+  verbs: [get]
 {{- end }}
 
-{{- /* In the controller's own namespace: its settings, its Service, its pods and the Lease of the leader. */ -}}
+{{- /* In the controller's own namespace: the Lease of the leader, and the pods of its like. */ -}}
 {{- define "fairway.rules.namespace" }}
 {{- if .Values.rbac.scope }}{{ include "fairway.rules.watched" . }}{{ end }}
 - apiGroups: [""]

@@ -5,7 +5,8 @@ package replicas
 
 import (
 	"testing"
-	"time")
+	"time"
+)
 
 // A leader that is killed is followed within --election-ttl, and the status of Ingresses goes on. The other replica has served all the while.
 func TestLeaderKilled(t *testing.T) {
