@@ -5,7 +5,7 @@
 
 local client = require "fairway.client"
 
-local gsub, byte, format = string.gsub, string.byte, string.format
+local gsub, find, byte, format = string.gsub, string.find, string.byte, string.format
 local var = ngx.var
 
 local M = {}
@@ -21,8 +21,16 @@ local special = {
     pass_server_port = client.port,
 }
 
+-- Most templates are: the check keeps them out of gsub, which LuaJIT can't compile.
+local function is_constant(template)
+    return not find(template, "${", 1, true)
+end
+
 -- Gives the text with the values as they are; a variable without a value is empty.
 function M.expand(template)
+    if is_constant(template) then
+        return template
+    end
     return (gsub(template, "%${([%w_]+)}", function(name)
         local compute = special[name]
         return compute and compute() or var[name] or ""
@@ -35,11 +43,17 @@ end
 
 -- Gives the text for the target of a request line: what would end it is escaped.
 function M.expand_uri(template)
+    if is_constant(template) then
+        return template
+    end
     return (gsub(M.expand(template), "[%c \127-\255]", escape))
 end
 
 -- Gives the text for a header: without line breaks.
 function M.expand_header(template)
+    if is_constant(template) then
+        return template
+    end
     return (gsub(M.expand(template), "%c", ""))
 end
 
