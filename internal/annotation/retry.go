@@ -30,9 +30,9 @@ var retry = Group{
 
 		Int("proxy-next-upstream-tries", Spec{
 			Scope: Route, Risk: Low, Default: "3", Setting: "proxy-next-upstream-tries", Example: "2",
-			Doc:     "How often an endpoint is asked at most, the first time included; 0 for as often as there are endpoints.",
-			Source:  "ngx.balancer, set_more_tries",
-			Differs: "Counts for GRPC, GRPCS and FCGI too, and 0 asks no endpoint twice.",
+			Doc:    "How often an endpoint is asked at most, the first time included; 0 for as often as there are endpoints, but no less than the setting says.",
+			Source: "proxy_next_upstream_tries of " + proxyModule + "; ngx.balancer, set_more_tries", Shape: "Each number below that of the setting is a shape of its own.",
+			Differs: "Counts for GRPC, GRPCS and FCGI too, and 0 is not without end.",
 		}, func(e *Effect, v int) { e.Policy.Retries.Tries = min(v, mostTries) }),
 	},
 }

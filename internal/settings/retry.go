@@ -24,7 +24,7 @@ var retry = Group{
 		}, func(d *draft, v int) { d.Route.Retries.Within = time.Duration(min(v, longest)) * time.Second }),
 
 		Int("proxy-next-upstream-tries", Spec{
-			Default: "3", Example: "2",
+			Default: "3", Example: "2", Reload: true,
 			Doc: "How often an endpoint is asked at most, the first time included; 0 for as often as there are endpoints.",
 		}, func(d *draft, v int) { d.Route.Retries.Tries = min(v, mostTries) }),
 

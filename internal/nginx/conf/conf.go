@@ -143,6 +143,7 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"scheme": func(p model.Protocol) string {
 		return map[model.Protocol]string{model.HTTP: "http", model.HTTPS: "https", model.GRPC: "grpc", model.GRPCS: "grpcs"}[p]
 	},
+	"places":      places,
 	"onOff":       func(n int64) string { return map[int64]string{1: "on", 2: "off"}[n] },
 	"less":        func(n, by int64) int64 { return n - by },
 	"retry":       retryWords,
@@ -259,6 +260,15 @@ func (c Config) variables() []string {
 	}
 	for _, n := range c.Shapes.params() {
 		list = append(list, fmt.Sprintf("fairway_param_%d", n))
+	}
+	return list
+}
+
+// places gives as many servers of an upstream as there may be tries; the balancer says where each goes.
+func places(settings model.Settings) []string {
+	list := make([]string, UpstreamTries(&settings.Route))
+	for i := range list {
+		list[i] = fmt.Sprintf("0.0.0.%d", i+1)
 	}
 	return list
 }

@@ -46,6 +46,8 @@ type Shape struct {
 	Version int64
 	// RetryOn is a model.RetryCondition and 1 more; RetryWithin is seconds and 1 more.
 	RetryOn, RetryWithin int64
+	// Tries bounds how often endpoints are asked, where that is less than what an upstream allows anyway: see [UpstreamTries]. More is data.
+	Tries int64
 
 	// Errors are the statuses that are replaced, "404x503"; InterceptErrors is 1 when also those of the backend are.
 	Errors          string
@@ -75,7 +77,7 @@ func (s *Shape) numbers() []field[int64] {
 	return []field[int64]{
 		{"h", &s.OwnHost}, {"r", &s.Respond}, {"i", &s.Identity}, {"a", &s.Auth}, {"m", &s.Mirror}, {"c", &s.Connections},
 		{"b", &s.Buffering}, {"q", &s.RequestBuffering}, {"bn", &s.BufferNumber}, {"bs", &s.BufferSize}, {"bb", &s.BusySize}, {"bt", &s.MaxTempFile}, {"bq", &s.BodyBuffer},
-		{"v", &s.Version}, {"n", &s.RetryOn}, {"nt", &s.RetryWithin},
+		{"v", &s.Version}, {"n", &s.RetryOn}, {"nt", &s.RetryWithin}, {"nr", &s.Tries},
 		{"ei", &s.InterceptErrors}, {"w", &s.WAF}, {"wt", &s.Transaction},
 	}
 }
@@ -161,6 +163,10 @@ func (s *Shape) setErrors(e *model.Errors) {
 	s.InterceptErrors = bit(e.Intercept && (s.Protocol == model.HTTP || s.Protocol == model.HTTPS))
 }
 
+// UpstreamTries is how often endpoints are asked without a word of Lua, when a route says as much as the settings do. For more, Lua has to ask
+// nginx in each request.
+func UpstreamTries(base *model.Policy) int { return min(max(base.Retries.Tries, 1), 8) }
+
 // setBuffers notes where buffers, retries and version differ from the settings.
 func (s *Shape) setBuffers(p, base *model.Policy) {
 	onOff := func(on, usual bool) int64 {
@@ -174,6 +180,9 @@ func (s *Shape) setBuffers(p, base *model.Policy) {
 			return 0
 		}
 		return n + offset
+	}
+	if tries := p.Retries.Tries; tries > 0 && tries < UpstreamTries(base) {
+		s.Tries = int64(tries)
 	}
 	b, u := p.Buffers, base.Buffers
 	s.BodyBuffer = differing(b.RequestBody, u.RequestBody, 0)

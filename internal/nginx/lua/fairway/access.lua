@@ -7,17 +7,15 @@ local answer = require "fairway.answer"
 local cidr = require "fairway.cidr"
 local login = require "fairway.login"
 
-local var = ngx.var
-
 local M = {}
 
 -- Says what the address lists make of the client: true lets it in, false keeps it out, nil is no opinion. Not to be denied is no
 -- reason to let anybody in, so without a list of who is allowed the answer is false or nil.
-local function by_address(access)
+local function by_address(access, address)
     if not access.sets then
         access.sets = { deny = access.deny and cidr.set(access.deny), allow = access.allow and cidr.set(access.allow) }
     end
-    local sets, address = access.sets, var.binary_remote_addr
+    local sets = access.sets
     if sets.deny and cidr.contains(sets.deny, address) then
         return false
     end
@@ -60,17 +58,18 @@ local function satisfy_any(policy, allowed)
     return false
 end
 
--- Answers what may not pass, and returns only for what may. The result is for external auth, if the policy has it:
+-- Answers what may not pass, and returns only for what may; address is that of the client, binary. The result is for external auth, if the
+-- policy has it:
 --
 --   true   nobody else has to be asked: `any` control is enough, and one has let the request pass
 --   false  the other server decides. With `any` that may be about a request that the controls here have turned down: its no is final.
 --
 -- The credentials of a login are taken from the request, as they are not the backend's business. Where another server is asked, it
 -- gets to see them before, so then external_auth.lua takes them.
-function M.check(policy)
+function M.check(policy, address)
     local allowed
     if policy.access then
-        allowed = by_address(policy.access)
+        allowed = by_address(policy.access, address)
     end
     local passed
     if policy.any then

@@ -19,6 +19,10 @@ local get_last_failure = balancer.get_last_failure
 local backend_of = store.backend
 local var = ngx.var
 
+local M = {
+    upstream_tries = 1, -- how many nginx makes without being asked for more; set by init.lua
+}
+
 -- The ways to balance; see endpoints.lua.
 local algorithms = { round_robin = round_robin, ewma = ewma.choose, hash = hash.choose }
 
@@ -35,12 +39,12 @@ local function allow_tries(tries, backend)
     if tries == 0 then
         tries = #backend.e
     end
-    if tries > 1 then
-        set_more_tries(tries - 1)
+    if tries > M.upstream_tries then
+        set_more_tries(tries - M.upstream_tries)
     end
 end
 
-return function()
+function M.balance()
     local settings = store.settings
     local key, connect, send, read, tries, id = target.parse(var.fairway_backend)
     local balance = settings.balance
@@ -55,7 +59,7 @@ return function()
         return ngx.exit(503)
     end
     local failed = get_last_failure() ~= nil
-    if not failed then
+    if not failed and tries ~= M.upstream_tries then
         allow_tries(tries, backend)
     end
     local peer = pick(backend, balance, failed, key)
@@ -65,3 +69,5 @@ return function()
         return ngx.exit(502)
     end
 end
+
+return M

@@ -16,10 +16,10 @@ local function by_header(canary)
     if not canary.h then
         return nil
     end
-    local value = ngx.req.get_headers(0)[canary.h]
-    if type(value) == "table" then
-        value = value[1]
+    if not canary.variable then
+        canary.variable = "http_" .. canary.h:lower():gsub("-", "_")
     end
+    local value = var[canary.variable]
     if not value then
         return nil
     end
@@ -50,6 +50,8 @@ local function by_cookie(canary)
         return false
     end
 end
+
+local deciders = { by_header, by_cookie }
 
 local function alive(canary)
     local backend = store.backend(canary.b)
@@ -82,7 +84,7 @@ return function(canaries, balance, key)
         end
     end
     local refused
-    for _, decide in ipairs { by_header, by_cookie } do
+    for _, decide in ipairs(deciders) do
         for i = 1, #canaries do
             local canary = canaries[i]
             local verdict

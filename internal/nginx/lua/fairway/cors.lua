@@ -13,7 +13,15 @@ local M = {}
 local function compile(cors)
     cors.any = cors.origins[1] == "*"
     cors.set = origins.set(cors.origins)
-    cors.seconds = ("%d"):format(cors.max_age)
+    cors.fixed = {
+        { "Access-Control-Allow-Credentials", cors.credentials and "true" or nil },
+        { "Access-Control-Allow-Methods", cors.methods },
+        { "Access-Control-Allow-Headers", cors.headers },
+        { "Access-Control-Max-Age", ("%d"):format(cors.max_age) },
+    }
+    if cors.expose then
+        cors.fixed[5] = { "Access-Control-Expose-Headers", cors.expose }
+    end
 end
 
 -- Gives what to answer as the accepted origin, or nil.
@@ -52,12 +60,9 @@ function M.respond(cors)
         return
     end
     header["Access-Control-Allow-Origin"] = origin
-    header["Access-Control-Allow-Credentials"] = cors.credentials and "true" or nil
-    header["Access-Control-Allow-Methods"] = cors.methods
-    header["Access-Control-Allow-Headers"] = cors.headers
-    header["Access-Control-Max-Age"] = cors.seconds
-    if cors.expose then
-        header["Access-Control-Expose-Headers"] = cors.expose
+    for i = 1, #cors.fixed do
+        local pair = cors.fixed[i]
+        header[pair[1]] = pair[2]
     end
 end
 

@@ -6,7 +6,7 @@
 
 local M = {}
 
--- Takes { configuration = hash, state = path, entry_limit = bytes, shapes = { name = true },
+-- Takes { configuration = hash, state = path, entry_limit = bytes, tries = number, shapes = { name = true },
 -- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path,
 -- request = { scheme = variable, host = variable, port = variable } }.
 function M.master(options)
@@ -19,6 +19,7 @@ function M.master(options)
     route.log_details = options.log_details
     route.health_path = options.health_path
     route.self = options.self
+    require("fairway.balancer").upstream_tries = options.tries
     require("fairway.url_balancer").self = options.self
     require("fairway.client").variables = options.request
     local headers = require "fairway.response_headers"
@@ -32,7 +33,6 @@ function M.master(options)
         { "ewma", require("fairway.ewma").observe },
         { "headers", headers.set },
     }
-    require "fairway.balancer"
     require "fairway.certificate"
 end
 

@@ -28,22 +28,17 @@ local function compile(limit)
     limit.set = limit.exempt and cidr.set(limit.exempt)
 end
 
--- Gives what clients are told apart by.
-local function client()
-    local key = store.settings.limit_key
-    return key and template.expand(key) or var.binary_remote_addr
-end
-
--- Answers a request that is beyond a rate.
-function M.check(policy)
+-- Answers a request that is beyond a rate; address is that of the client, binary.
+function M.check(policy, address)
     local limit = policy.limit
     if not limit.rates then
         compile(limit)
     end
-    if limit.set and cidr.contains(limit.set, var.binary_remote_addr) then
+    if limit.set and cidr.contains(limit.set, address) then
         return
     end
-    local key = client()
+    local key = store.settings.limit_key
+    key = key and template.expand(key) or address
     if key == "" then
         return -- as nginx has it for its own limits
     end

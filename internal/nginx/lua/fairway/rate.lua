@@ -17,7 +17,12 @@ local slack = 1e-4
 -- the counters, so nobody waits for what an earlier rate ran up.
 function M.new(name, requests, seconds, burst)
     local interval = seconds / requests
-    return { interval = interval, ahead = burst * interval + slack, prefix = table.concat({ name, requests, seconds, burst, "" }, " ") }
+    return { interval = interval, ahead = burst * interval + slack, prefix = md5_bin(table.concat({ name, requests, seconds, burst }, " ")) }
+end
+
+-- Gives the name of a client's counter. Addresses, and other short keys, stand in it as they are.
+local function counter(rate, client)
+    return rate.prefix .. (#client <= 16 and client or md5_bin(client))
 end
 
 -- Tells whether a request of `client` at `time` keeps all rates, and only then counts it, for each of them. The zone is shared memory; reading and
@@ -26,7 +31,7 @@ function M.admits(zone, rates, client, time)
     local keys, back = {}, {}
     for i = 1, #rates do
         local rate = rates[i]
-        keys[i] = md5_bin(rate.prefix .. client)
+        keys[i] = counter(rate, client)
         back[i] = max(zone:get(keys[i]) or 0, time)
         if back[i] - time > rate.ahead then
             return false

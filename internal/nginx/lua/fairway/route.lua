@@ -179,15 +179,16 @@ end
 
 -- The controls between the choice of a backend and proxying: each answers the request itself when it does not let it pass.
 local function control(route, policy)
+    local address = (policy.limit or policy.access) and var.binary_remote_addr
     if policy.limit then
-        limit.check(policy)
+        limit.check(policy, address)
     end
     if policy.rate then
         var.limit_rate = policy.rate
         var.fairway_rate_after = policy.rate_after or 0
     end
     if policy.access or policy.login or policy.auth then
-        local passed = access.check(policy)
+        local passed = access.check(policy, address)
         if policy.auth then
             external_auth.prepare(policy, passed)
         end
