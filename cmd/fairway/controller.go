@@ -252,7 +252,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	defer closeServers()
-	stopWebhook, err := f.webhook.start(ctx, objects, options, loop.Metrics, log)
+	stopWebhook, err := f.webhook.start(ctx, &f.apiFlags, objects, options, loop.Metrics, log)
 	if err != nil {
 		return err
 	}
@@ -276,6 +276,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	log.Info("fairway stops", "grace", time.Duration(f.graceSeconds)*time.Second)
 	server.Stop()
 	time.Sleep(time.Duration(f.graceSeconds) * time.Second)
+	stopWebhook()
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); replica.stop() }() // while nginx finishes its requests
 	cancel(nil)

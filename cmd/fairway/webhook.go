@@ -13,9 +13,12 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/fairway-ingress/fairway/internal/admission"
 	"github.com/fairway-ingress/fairway/internal/controller"
@@ -28,6 +31,10 @@ import (
 type webhookFlags struct {
 	address              string
 	certificate, key     string
+	selfMade             bool
+	service, secret      keyFlag
+	configuration        string
+	lifetime             time.Duration
 	warn, strict         bool
 	validate, inspection bool
 }
@@ -37,6 +44,12 @@ func (f *webhookFlags) flags() *pflag.FlagSet {
 	flags.StringVar(&f.address, "validating-webhook", "", "address of the admission webhook, host:port; empty for no webhook. See docs/admission.md")
 	flags.StringVar(&f.certificate, "validating-webhook-certificate", "", "file with the webhook's certificate, read again when it changes")
 	flags.StringVar(&f.key, "validating-webhook-key", "", "file with the key of that certificate")
+	flags.BoolVar(&f.selfMade, "validating-webhook-self-managed", false,
+		"make and renew the webhook's certificate, and write who is to be trusted into the ValidatingWebhookConfiguration, instead of reading files")
+	flags.Var(&f.service, "validating-webhook-service", "namespace/name of the Service by which the API server reaches the webhook; for a self-managed certificate")
+	flags.Var(&f.secret, "validating-webhook-secret", "namespace/name of the Secret in which the replicas keep the self-managed certificate; it is created")
+	flags.StringVar(&f.configuration, "validating-webhook-configuration", "", "name of the ValidatingWebhookConfiguration; for a self-managed certificate")
+	flags.DurationVar(&f.lifetime, "validating-webhook-certificate-lifetime", 90*24*time.Hour, "lifetime of the self-managed certificate, renewed when a third is left")
 	flags.BoolVar(&f.warn, "validating-webhook-warnings", true, "answer Problems that are no reason to refuse an Ingress as warnings")
 	flags.BoolVar(&f.strict, "validating-webhook-strict", false, "refuse Ingresses also for what is otherwise a warning")
 	flags.BoolVar(&f.validate, "enable-annotation-validation", true,
@@ -59,8 +72,21 @@ func (f *webhookFlags) check(manifests string) error {
 	if manifests != "" {
 		return usageError{errors.New("--validating-webhook needs an API server that asks it; it goes not with --manifests")}
 	}
-	if f.certificate == "" || f.key == "" {
-		return usageError{errors.New("--validating-webhook needs a certificate: give --validating-webhook-certificate and --validating-webhook-key")}
+	return f.checkCertificate()
+}
+
+// checkCertificate wants either files or what a self-managed certificate needs.
+func (f *webhookFlags) checkCertificate() error {
+	switch files := f.certificate != "" || f.key != ""; {
+	case f.selfMade && files:
+		return usageError{errors.New("--validating-webhook-self-managed and --validating-webhook-certificate or -key exclude each other: give files, or have a certificate made")}
+	case !f.selfMade && (f.certificate == "" || f.key == ""):
+		return usageError{errors.New("--validating-webhook needs a certificate: give --validating-webhook-certificate and --validating-webhook-key, " +
+			"or --validating-webhook-self-managed")}
+	case f.selfMade && (f.service.Name == "" || f.secret.Name == "" || f.configuration == ""):
+		return usageError{errors.New("--validating-webhook-self-managed needs --validating-webhook-service, --validating-webhook-secret and --validating-webhook-configuration")}
+	case f.lifetime < 10*time.Second:
+		return usageError{fmt.Errorf("--validating-webhook-certificate-lifetime is %v; it must be 10s at least", f.lifetime)}
 	}
 	return nil
 }
@@ -81,7 +107,7 @@ func (f *webhookFlags) settle(options *ingress.Options) {
 }
 
 // start serves the webhook, if it is asked for, and gives what stops it. It is to be called before the source runs.
-func (f *webhookFlags) start(ctx context.Context, objects controller.Source, options ingress.Options, m *metrics.Metrics, log *slog.Logger) (stop func(), err error) {
+func (f *webhookFlags) start(ctx context.Context, api *apiFlags, objects controller.Source, options ingress.Options, m *metrics.Metrics, log *slog.Logger) (stop func(), err error) {
 	if f.address == "" {
 		return func() {}, nil
 	}
@@ -89,7 +115,7 @@ func (f *webhookFlags) start(ctx context.Context, objects controller.Source, opt
 	source := objects.(*kube.Source) // check has refused others
 	reviewer := &admission.Reviewer{Objects: source, Index: &admission.Index{}, Options: options, Strict: f.strict}
 	source.FollowIngresses(reviewer.Index.Replace)
-	certificate, follow, err := f.openCertificate(log)
+	certificate, follow, err := f.openCertificate(api, log)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +137,27 @@ func (f *webhookFlags) start(ctx context.Context, objects controller.Source, opt
 		return admission.Serve(ctx, admission.NewServer(handler, certificate, log), listener)
 	})
 	log.Info("admission webhook listens", "address", listener.Addr().String())
-	return func() { cancel(); <-ended; <-ended }, nil
+	return sync.OnceFunc(func() { cancel(); <-ended; <-ended }), nil
 }
 
 // openCertificate gives where the server takes its certificate from, and what keeps that up to date.
-func (f *webhookFlags) openCertificate(log *slog.Logger) (get func(*tls.ClientHelloInfo) (*tls.Certificate, error), follow func(context.Context) error, err error) {
+func (f *webhookFlags) openCertificate(api *apiFlags, log *slog.Logger) (
+	get func(*tls.ClientHelloInfo) (*tls.Certificate, error), follow func(context.Context) error, err error,
+) {
+	if f.selfMade {
+		config, err := api.config()
+		if err != nil {
+			return nil, nil, err
+		}
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reach the API server: %w", err)
+		}
+		made := &admission.SelfMade{
+			Client: client, Secret: f.secret.Key, Service: f.service.Key, Configuration: f.configuration, Lifetime: f.lifetime, Log: log,
+		}
+		return made.Certificate, made.Run, nil
+	}
 	files, err := admission.OpenFiles(f.certificate, f.key, log)
 	if err != nil {
 		return nil, nil, err
