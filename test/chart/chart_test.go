@@ -28,8 +28,9 @@ func TestLint(t *testing.T) {
 // TestPlainInstall says what an installation without values is.
 func TestPlainInstall(t *testing.T) {
 	want := []string{
-		"ClusterRole fairway", "ClusterRoleBinding fairway", "ConfigMap fairway-controller", "Deployment fairway-controller", "IngressClass nginx",
-		"Role fairway", "RoleBinding fairway", "Service fairway-controller", "Service fairway-controller-admission", "ServiceAccount fairway",
+		"ClusterRole fairway", "ClusterRole fairway-admission", "ClusterRoleBinding fairway", "ClusterRoleBinding fairway-admission",
+		"ConfigMap fairway-controller", "Deployment fairway-controller", "IngressClass nginx",
+		"Role fairway", "Role fairway-admission", "RoleBinding fairway", "RoleBinding fairway-admission", "Service fairway-controller", "Service fairway-controller-admission", "ServiceAccount fairway",
 		"ValidatingWebhookConfiguration fairway-admission",
 	}
 	if got := mustRender(t, release, nil).list(); !slices.Equal(got, want) {

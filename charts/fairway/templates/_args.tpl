@@ -74,8 +74,15 @@ SPDX-License-Identifier: Apache-2.0
 {{- with .Values.controller.admissionWebhooks }}
 {{- if .enabled }}
 - --validating-webhook=:{{ include "fairway.text" .port }}
+{{- if .certManager.enabled }}
 - --validating-webhook-certificate={{ .certificate }}
 - --validating-webhook-key={{ .key }}
+{{- else }}
+- --validating-webhook-self-managed=true
+- --validating-webhook-service=$(POD_NAMESPACE)/{{ include "fairway.webhook.service" $ }}
+- --validating-webhook-secret=$(POD_NAMESPACE)/{{ include "fairway.webhook.fullname" $ }}
+- --validating-webhook-configuration={{ include "fairway.webhook.fullname" $ }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -33,6 +33,10 @@ SPDX-License-Identifier: Apache-2.0
 {{- printf "%s-%s" (include "fairway.fullname" .) (default "admission" .Values.controller.admissionWebhooks.name) | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
+{{- define "fairway.webhook.service" -}}
+{{- printf "%s-%s" (include "fairway.controller.fullname" .) (default "admission" .Values.controller.admissionWebhooks.name) -}}
+{{- end -}}
+
 {{- define "fairway.defaultBackend.fullname" -}}
 {{- printf "%s-%s" (include "fairway.fullname" .) .Values.defaultBackend.name | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
