@@ -170,7 +170,7 @@ func (s *SelfMade) settle(ctx context.Context, now time.Time) (*credentials, err
 		}
 		// Read it again: it may be another replica's.
 	}
-	return nil, fmt.Errorf("Secret %s is written by others all the time", s.Secret)
+	return nil, fmt.Errorf("write Secret %s: others do so all the time", s.Secret)
 }
 
 // due gives what a Secret, nil for none, holds and what should be written; nil for nothing.
