@@ -42,8 +42,18 @@ local function drop_body()
     end
 end
 
+-- Tells whether the client is to be sent to a login page, which counts more than a replaced 401: no backend has said it.
+local function has_login_page(policy, status)
+    return status == 401 and policy and policy.auth and policy.auth.signin and not var.upstream_status
+end
+
 function M.replace(status)
     local policy = policy_of_request()
+    if has_login_page(policy, status) then
+        ngx.status = status
+        respond.apply(policy)
+        return ngx.exit(302)
+    end
     local errors = store.settings.errors
     if policy then
         errors = policy.errors
