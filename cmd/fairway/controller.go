@@ -27,7 +27,6 @@ import (
 
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/ingress"
-	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/nginx"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
 	"github.com/fairway-ingress/fairway/internal/nginx/push"
@@ -43,6 +42,7 @@ type controllerFlags struct {
 	apiFlags
 	webhook webhookFlags
 	leaderFlags
+	metrics metricsFlags
 
 	manifests  string
 	runtimeDir string
@@ -76,6 +76,7 @@ func (f *controllerFlags) groups() []flagGroup {
 		{"nginx and its files", f.nginxFlags()},
 		{"What one of several replicas does for all", f.leaderFlags.flags()},
 		{"Log, start and stop", f.lifeFlags()},
+		{"Metrics", f.metrics.flags()},
 		{"Flags of the predecessor without effect", newIgnoredFlags()},
 	}
 }
@@ -166,6 +167,9 @@ func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	if err := f.webhook.check(f.manifests); err != nil {
 		return err
 	}
+	if err := f.metrics.check(); err != nil {
+		return err
+	}
 	if f.manifests != "" {
 		for _, name := range []string{"kubeconfig", "apiserver-host"} {
 			if flags.Changed(name) {
@@ -235,8 +239,10 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	if err != nil {
 		return err
 	}
+	requests := f.metrics.wanted(log)
 	driver, err := nginx.New(nginx.Options{
-		Binary: cmp.Or(f.nginx, os.Getenv("NGINX_BINARY")), ModulesDir: f.modules, RuntimeDir: f.runtimeDir, Address: f.bind,
+		Traffic: requests.Traffic(),
+		Binary:  cmp.Or(f.nginx, os.Getenv("NGINX_BINARY")), ModulesDir: f.modules, RuntimeDir: f.runtimeDir, Address: f.bind,
 		HTTPPort: f.httpPort, HTTPSPort: f.httpsPort, HealthPath: f.healthPath, AccessLog: accessLog, ErrorLog: os.Stderr, Log: log.With("part", "nginx"),
 	})
 	if err != nil {
@@ -244,7 +250,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	}
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options), Driver: driver,
-		Metrics: metrics.New(buildVersion()), Log: log,
+		Metrics: f.newMetrics(requests, driver, log), Log: log,
 	}
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}
 	closeServers, err := f.serve(server, log)
@@ -267,6 +273,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()
+	go loop.Metrics.Run(ctx)
 	select {
 	case err := <-ended:
 		return err

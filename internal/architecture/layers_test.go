@@ -80,7 +80,7 @@ var layers = []layer{
 		why: "drivers see the model only: neither Kubernetes nor each other",
 	},
 	{
-		name: "nginx driver, what computes", folders: []string{"internal/nginx/conf", "internal/nginx/state"},
+		name: "nginx driver, what computes", folders: []string{"internal/nginx/conf", "internal/nginx/state", "internal/nginx/traffic"},
 		may: []string{"internal/model", "internal/nginx/conf"}, outside: none, pure: true,
 		why: "what nginx is given is computed without touching the world: it cannot open a socket, a file or a process",
 	},

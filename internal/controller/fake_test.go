@@ -222,7 +222,7 @@ func newStand() *stand {
 	}
 	s.Loop = &Loop{
 		Source: s.objects, Resolver: s.names, Builder: ingress.NewBuilder(ingress.Options{WatchWithoutClass: true}), Driver: s.plane,
-		Metrics: metrics.New("test"), Log: slog.New(slog.DiscardHandler),
+		Metrics: metrics.New(metrics.Options{Version: "test"}), Log: slog.New(slog.DiscardHandler),
 	}
 	return s
 }

@@ -54,6 +54,7 @@ type Loop struct {
 
 	state atomic.Pointer[State]
 	first memory // of problems; the loop's own
+	seen  sightings
 	// refused are the snippets that the driver does not take, each with its reason. Another map is made when one is added.
 	refused map[string]string
 }
@@ -105,8 +106,10 @@ const (
 func (l *Loop) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	l.seen.changed = make(chan struct{}, 1)
 	parts := map[string]func(context.Context) error{
-		"source": l.Source.Run, "resolver": l.Resolver.Run, "driver": l.Driver.Run, "loop": l.loop,
+		"changes": func(ctx context.Context) error { l.seen.follow(ctx, l.Source.Changed()); return nil },
+		"source":  l.Source.Run, "resolver": l.Resolver.Run, "driver": l.Driver.Run, "loop": l.loop,
 	}
 	ended := make(chan error)
 	for name, run := range parts {
@@ -178,7 +181,7 @@ func (l *Loop) awaitChange(ctx context.Context, longest time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-l.Source.Changed():
+	case <-l.seen.changed:
 	case <-l.Resolver.Changed():
 	case <-l.Driver.Restarted():
 	}
@@ -186,7 +189,7 @@ func (l *Loop) awaitChange(ctx context.Context, longest time.Duration) {
 
 // drain forgets the reasons that came until now: the snapshot that is taken next has them all.
 func (l *Loop) drain() {
-	for _, reason := range []<-chan struct{}{l.Source.Changed(), l.Resolver.Changed(), l.Driver.Restarted()} {
+	for _, reason := range []<-chan struct{}{l.seen.changed, l.Resolver.Changed(), l.Driver.Restarted()} {
 		select {
 		case <-reason:
 		default:
@@ -196,12 +199,15 @@ func (l *Loop) drain() {
 
 // round brings the objects of this moment into force. An error was logged.
 func (l *Loop) round(ctx context.Context, retry time.Duration) error {
-	begin := time.Now()
+	begin, seen := time.Now(), l.seen.take()
 	snapshot := l.Source.Snapshot().WithAddresses(l.Resolver.Addresses()).WithRefused(l.refused)
 	result := l.Builder.Build(snapshot)
 	l.Resolver.Want(result.ExternalNames)
 	built := time.Since(begin)
 	change, err := l.apply(ctx, result.Model)
+	if err != nil {
+		l.seen.putBack(seen)
+	}
 	if l.refuse(err) {
 		return l.round(ctx, retry)
 	}
@@ -222,7 +228,9 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 		next.Change, next.At = change, time.Now()
 	}
 	l.state.Store(next)
-	l.Metrics.Round(result.Model, byReason(next.Problems), built, change, err)
+	l.Metrics.Round(metrics.Round{
+		Model: result.Model, Accepted: result.Accepted, Problems: byReason(next.Problems), Built: built, Seen: seen, Change: change, Err: err,
+	}, time.Now())
 	l.tell(last, next, changed, retry)
 	for _, echo := range l.Echoes {
 		echo(next)

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Fairway Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics counts what the controller does, for Prometheus. In go the results of each round, out comes a handler for
-// /metrics. Series are bounded: labels are reasons, of which there is a fixed list, never names of objects. Safe for concurrent use.
 package metrics
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,107 +17,135 @@ import (
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
-// Metrics are the controller's own families.
-type Metrics struct {
-	registry   *prometheus.Registry
-	reloads    *prometheus.CounterVec
-	failures   prometheus.Counter
-	apply      prometheus.Histogram
-	build      prometheus.Histogram
-	generation prometheus.Gauge
-	problems   *prometheus.GaugeVec
-	hosts      prometheus.Gauge
-	routes     prometheus.Gauge
-	backends   prometheus.Gauge
-	endpoints  prometheus.Gauge
+// Options are where the numbers come from and how they are labelled. Functions may be nil: then their families are not there.
+type Options struct {
+	// Version and Repository describe the build.
+	Version, Repository string
+	// Namespace, Class and Pod are the labels controller_namespace, controller_class and controller_pod of the predecessor's families.
+	Namespace, Class, Pod string
+	// Requests says how requests are counted; nil leaves out all of the predecessor's families.
+	Requests *RequestOptions
+	// Traffic gives what the data plane counted of requests since it was last asked.
+	Traffic func(context.Context) ([]model.Traffic, error)
+	// Usage asks the data plane what it uses.
+	Usage func(context.Context) (model.Usage, error)
+	// Master gives the process ID of nginx' master, 0 when it is not running.
+	Master func() int
+	// Leads tells whether this replica is the one that reports what all of them see, the expiry of certificates; nil is always.
+	Leads func() bool
+	// Fallback is the certificate for names that have none; nil for none.
+	Fallback *model.Certificate
+	// Log gets what goes wrong while numbers are fetched; nil is nowhere.
+	Log *slog.Logger
+}
 
-	seen map[string]bool // reasons that problems has series of; owned by who calls Round
+// Metrics are all families.
+type Metrics struct {
+	options  Options
+	registry *prometheus.Registry
+	own      *own
+	old      *predecessor // nil without Options.Requests
+
+	mu    sync.Mutex // guards all below
+	usage model.Usage
+	fresh bool // usage is of now
 }
 
 // New makes the families and registers them, with those of the Go runtime and the process.
-func New(version string) *Metrics {
-	buckets := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		seen:     map[string]bool{},
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fairway_reload_total", Help: "Times that the data plane read a new configuration, by reason. A change with several reasons counts for each.",
-		}, []string{"reason"}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "fairway_apply_failures_total", Help: "Rounds that did not bring the objects into force; each is repeated.",
-		}),
-		apply: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "fairway_push_duration_seconds", Help: "Time from a finished model until the data plane obeys it, for rounds that changed something.", Buckets: buckets,
-		}),
-		build: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "fairway_build_duration_seconds", Help: "Time to build the model from a snapshot.", Buckets: buckets,
-		}),
-		generation: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "fairway_generation", Help: "Generation of the state that the data plane obeys.",
-		}),
-		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "fairway_problems", Help: "What was written and can't be honoured, by reason; see `fairway get problems`.",
-		}, []string{"reason"}),
-		hosts:     gauge("fairway_hosts", "Hosts in force, the catch-all among them."),
-		routes:    gauge("fairway_routes", "Paths in force, of all hosts together."),
-		backends:  gauge("fairway_backends", "Backends in force."),
-		endpoints: gauge("fairway_endpoints", "Endpoints in force, of all backends together."),
+func New(options Options) *Metrics {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "fairway_build_info", Help: "1, with the version as label."}, []string{"version"})
-	info.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(m.reloads, m.failures, m.apply, m.build, m.generation, m.problems, m.hosts, m.routes, m.backends, m.endpoints, info,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m := &Metrics{options: options, registry: prometheus.NewRegistry(), own: newOwn(options.Version)}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.own.all()...)
+	if options.Usage != nil {
+		m.registry.MustRegister(usageFamilies{m})
+	}
+	if options.Requests != nil {
+		m.old = newPredecessor(m)
+		m.registry.MustRegister(m.old.all()...)
+	}
 	return m
 }
 
-func gauge(name, help string) prometheus.Gauge {
-	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+// Register adds families that another package counts.
+func (m *Metrics) Register(list ...prometheus.Collector) { m.registry.MustRegister(list...) }
+
+// Predecessor tells whether its families are asked for, and gives the labels that nearly all of them have.
+func (m *Metrics) Predecessor() (labels prometheus.Labels, enabled bool) {
+	return m.options.labels(), m.options.Requests != nil
 }
+
+func (o Options) labels() prometheus.Labels {
+	return prometheus.Labels{"controller_namespace": o.Namespace, "controller_class": o.Class, "controller_pod": o.Pod}
+}
+
+// Gatherer gives all families as they are, without asking the data plane.
+func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+
+// patience is how long a scrape waits for the data plane.
+const patience = 2 * time.Second
 
 // Handler answers in the Prometheus formats.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	answer := promhttp.InstrumentMetricHandler(m.registry, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		defer cancel()
+		m.fetch(ctx)
+		answer.ServeHTTP(w, r)
+	})
 }
 
-// Round notes one round of the loop: the model, how often each reason of a problem was given, the time of the build, and what came of it.
-func (m *Metrics) Round(built *model.Model, problems map[string]int, took time.Duration, change model.Change, err error) {
-	m.build.Observe(took.Seconds())
-	m.countProblems(problems)
-	if err != nil {
-		m.failures.Inc()
+// fetchEvery keeps what the data plane has to remember short when nobody scrapes.
+const fetchEvery = 10 * time.Second
+
+// Run fetches what the data plane counts, until ctx ends.
+func (m *Metrics) Run(ctx context.Context) {
+	if m.options.Traffic == nil || m.old == nil {
 		return
 	}
-	if change.Reload {
-		for _, reason := range change.Reasons {
-			m.reloads.WithLabelValues(reason).Inc()
+	ticker := time.NewTicker(fetchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			m.fetchTraffic(ctx)
 		}
 	}
-	if change.Reload || change.Set+change.Deleted > 0 {
-		m.apply.Observe(change.Took.Seconds())
-	}
-	m.generation.Set(float64(change.Generation))
-	routes, endpoints := 0, 0
-	for _, h := range built.Hosts {
-		routes += len(h.Matches)
-	}
-	for _, b := range built.Backends {
-		endpoints += len(b.Endpoints)
-	}
-	m.hosts.Set(float64(len(built.Hosts)))
-	m.routes.Set(float64(routes))
-	m.backends.Set(float64(len(built.Backends)))
-	m.endpoints.Set(float64(endpoints))
 }
 
-// countProblems leaves a series at 0 when the last problem of its reason is gone, so that alerts resolve.
-func (m *Metrics) countProblems(problems map[string]int) {
-	for reason := range m.seen {
-		if problems[reason] == 0 {
-			m.problems.WithLabelValues(reason).Set(0)
-		}
+func (m *Metrics) fetch(ctx context.Context) {
+	m.fetchTraffic(ctx)
+	if m.options.Usage == nil {
+		return
 	}
-	for reason, count := range problems {
-		m.seen[reason] = true
-		m.problems.WithLabelValues(reason).Set(float64(count))
+	usage, err := m.options.Usage(ctx)
+	if err != nil {
+		m.options.Log.Debug("nginx does not say what it uses", "err", err)
 	}
+	m.mu.Lock()
+	m.usage, m.fresh = usage, err == nil
+	m.mu.Unlock()
+}
+
+func (m *Metrics) fetchTraffic(ctx context.Context) {
+	if m.options.Traffic == nil || m.old == nil {
+		return
+	}
+	sets, err := m.options.Traffic(ctx)
+	if err != nil {
+		m.options.Log.Debug("nginx does not say what it counted", "err", err)
+	}
+	m.old.requests.add(sets)
+}
+
+// lastUsage gives what the data plane uses, and whether that is known.
+func (m *Metrics) lastUsage() (model.Usage, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.usage, m.fresh
 }

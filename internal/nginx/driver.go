@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -19,6 +20,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/nginx/process"
 	"github.com/fairway-ingress/fairway/internal/nginx/push"
 	"github.com/fairway-ingress/fairway/internal/nginx/state"
+	"github.com/fairway-ingress/fairway/internal/nginx/traffic"
 )
 
 // Driver brings models into force on one nginx; it is a controller.Driver. Apply and Run may be called from different goroutines.
@@ -31,6 +33,7 @@ type Driver struct {
 	restarted chan struct{}
 	started   chan struct{} // closed by start when there is a configuration to start with
 	start     sync.Once
+	running   atomic.Pointer[configuration]
 
 	mu      sync.Mutex  // guards all below
 	config  conf.Config // in force; Shapes is nil before the first Apply
@@ -72,6 +75,9 @@ func New(options Options) (*Driver, error) {
 		return nil, err
 	}
 	d.config = conf.Config{Place: place, ZoneBytes: minZoneBytes, Modules: modules}
+	if o := options.Traffic; o != nil {
+		d.config.Traffic = &conf.Traffic{Options: *o, Layout: traffic.Layout(o)}
+	}
 	d.command = process.Command{Binary: binary, Dir: place.Dir, Conf: filepath.Join(place.Dir, "nginx.conf")}
 	d.client = push.NewClient(filepath.Join(place.Dir, conf.AdminSocket))
 	return d, nil
@@ -99,6 +105,7 @@ func (d *Driver) applyRunning(ctx context.Context, m *model.Model) (model.Change
 	}
 	d.mu.Lock()
 	change, err := d.apply(ctx, m)
+	d.running.Store(&configuration{len(d.config.Shapes), d.hash})
 	d.mu.Unlock()
 	if !ran && err == nil {
 		d.start.Do(func() { close(d.started) })

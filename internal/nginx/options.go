@@ -6,6 +6,8 @@ package nginx
 import (
 	"io"
 	"log/slog"
+
+	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 // Options say where nginx and its files are. Every port, socket and path of a driver follows from them, so that several can run side by side.
@@ -22,6 +24,8 @@ type Options struct {
 	HTTPPort, HTTPSPort int
 	// HealthPath is answered with 200 for hosts that no Ingress names; empty means "/healthz".
 	HealthPath string
+	// Traffic is what is counted of requests; nil for nothing.
+	Traffic *model.TrafficOptions
 	// AccessLog receives the access log lines, ErrorLog nginx' error log and what it prints; nil means standard output and standard error.
 	AccessLog, ErrorLog io.Writer
 	// Log is the driver's own log.

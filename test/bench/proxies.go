@@ -194,11 +194,11 @@ backend u
 }
 
 // startFairway runs the driver with a model of so many hosts and gives the ways through it. Path /second is of a shape of its own, /policies has what
-// policyRoute says.
-func startFairway(dir string, port, hosts int, log *os.File) ([]*proxy, error) {
+// policyRoute says. Traffic is what of the requests is counted; nil for nothing.
+func startFairway(dir string, port, hosts int, log *os.File, traffic *model.TrafficOptions) ([]*proxy, error) {
 	driver, err := nginx.New(nginx.Options{
 		RuntimeDir: dir, Address: "127.0.0.1", HTTPPort: port, HTTPSPort: port + 1,
-		AccessLog: log, ErrorLog: discard{}, Log: slog.New(slog.DiscardHandler),
+		AccessLog: log, ErrorLog: discard{}, Traffic: traffic, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err

@@ -141,7 +141,7 @@ func (c requestCase) start(dir string) ([]*proxy, error) {
 		return fail(err)
 	}
 	list = append(list, static)
-	ways, err := startFairway(filepath.Join(dir, "fairway"), ports[1], c.hosts, log)
+	ways, err := startFairway(filepath.Join(dir, "fairway"), ports[1], c.hosts, log, nil)
 	if err != nil {
 		return fail(err)
 	}

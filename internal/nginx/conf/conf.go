@@ -10,6 +10,7 @@
 //	init_by_lua              init.master      loads the state before any worker accepts
 //	init_worker_by_lua       init.worker      seeds the random numbers
 //	ssl_certificate_by_lua   certificate      the certificates of the server name
+//	log_by_lua               traffic.record   counts the request, when requests are counted; exit_worker_by_lua delivers the rest
 //	location /               route.handle     the entry location: routes, answers, or goes on with the default shape
 //	location @SHAPE          -                the same proxying with the directives of the shape
 //	upstream fairway_*       balancer         one per protocol, so that kept connections are never shared between them
@@ -83,6 +84,8 @@ type Config struct {
 	Streams []model.Snippet
 	// ZoneBytes is the size of the shared memory that holds the state.
 	ZoneBytes int64
+	// Traffic is what is counted of requests; nil for nothing.
+	Traffic *Traffic
 	// Modules is a hash of the Lua modules, so that other modules are another configuration.
 	Modules string
 }
@@ -157,6 +160,7 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"constant":    func(t model.Template) bool { return !strings.Contains(string(t), "$") },
 	"hostNames":   func(s Server) string { return strings.Join(s.Names, " ") },
 	"lacks":       Place.lacks,
+	"traffic":     Traffic.lua,
 	"waf":         func(s Shapes) bool { return s.any(func(s Shape) bool { return s.WAF > 0 }) },
 }).Funcs(clientFuncs).Parse(clientText + text))
 
@@ -172,7 +176,7 @@ func (c Config) render(hash string) string {
 	err := tmpl.Execute(&out, map[string]any{
 		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
 		"Default": DefaultShape(c.Settings), "Plain": Shape{}, "NoParts": Parts{}, "Variables": c.variables(), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
-		"Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
+		"Traffic": c.Traffic, "Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
 		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
 		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,
 	})

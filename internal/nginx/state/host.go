@@ -22,6 +22,7 @@ type hostEntry struct {
 	Redirect string         `json:"redirect,omitempty"`
 	Closed   int            `json:"closed,omitempty"`
 	TLS      *tlsEntry      `json:"tls,omitempty"`
+	Aliases  []string       `json:"aliases,omitempty"`
 	// AliasOf makes all else of the entry that of another host.
 	AliasOf string `json:"alias_of,omitempty"`
 }
@@ -57,7 +58,7 @@ type canaryEntry struct {
 }
 
 func encodeHost(h *model.Host, settings model.Settings) string {
-	entry := hostEntry{AppRoot: h.AppRoot, Redirect: h.RedirectTo, Closed: bit(h.Closed != ""), TLS: newTLS(h.TLS)}
+	entry := hostEntry{AppRoot: h.AppRoot, Redirect: h.RedirectTo, Closed: bit(h.Closed != ""), TLS: newTLS(h.TLS), Aliases: h.Aliases}
 	places := map[*model.Route]int{}
 	for _, m := range h.Matches {
 		place, known := places[m.Route]

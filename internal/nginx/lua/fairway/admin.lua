@@ -1,7 +1,8 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Answers the controller on the admin socket: GET /status says which state and configuration this nginx has, POST /push applies a push.
+-- Answers the controller on the admin socket: GET /status says which state and configuration this nginx has, POST /push applies a push, POST
+-- /traffic gives what requests were counted since it was last asked, GET /zones the size and the free bytes of each shared memory.
 
 local cjson = require "cjson.safe"
 local state = require "fairway.state"
@@ -35,6 +36,14 @@ local function push()
     return answer(200, {})
 end
 
+local function zones()
+    local sizes = {}
+    for name, zone in pairs(ngx.shared) do
+        sizes[name] = { zone:capacity(), zone:free_space() }
+    end
+    return sizes
+end
+
 -- The hash of the configuration this worker runs; set by init.
 M.configuration = ""
 
@@ -45,6 +54,12 @@ function M.handle()
     end
     if method == "POST" and path == "/push" then
         return push()
+    end
+    if method == "POST" and path == "/traffic" then
+        return ngx.print(require("fairway.delivery").take())
+    end
+    if method == "GET" and path == "/zones" then
+        return answer(200, { zones = zones() })
     end
     return answer(404, { error = "no such resource" })
 end

@@ -8,7 +8,8 @@ local M = {}
 
 -- Takes { configuration = hash, state = path, entry_limit = bytes, tries = number, shapes = { name = true },
 -- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path,
--- request = { scheme = variable, host = variable, port = variable } }.
+-- request = { scheme = variable, host = variable, port = variable },
+-- traffic = what traffic.lua takes and a layout for delivery.lua, nil when requests are not counted }.
 function M.master(options)
     require("fairway.state").load(options.state)
     require("fairway.admin").configuration = options.configuration
@@ -34,10 +35,26 @@ function M.master(options)
         { "headers", headers.set },
     }
     require "fairway.certificate"
+    if options.traffic then
+        M.count(options.traffic)
+    end
+end
+
+function M.count(options)
+    local traffic = require "fairway.traffic"
+    traffic.configure(options)
+    local route = require "fairway.route"
+    route.begin, route.divert = traffic.begin, traffic.divert
+    local delivery = require "fairway.delivery"
+    delivery.layout = options.layout
+    M.delivery = delivery
 end
 
 function M.worker()
     math.randomseed(ngx.now() * 1000 + ngx.worker.pid() * 65536)
+    if M.delivery then
+        M.delivery.start()
+    end
 end
 
 return M

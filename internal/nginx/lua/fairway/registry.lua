@@ -63,6 +63,12 @@ function M.adopt(host, ...)
     for _, route in ipairs(host.r) do
         route.policy = route.p and host.policies[route.p]
     end
+    if host.aliases then
+        host.also = {}
+        for _, name in ipairs(host.aliases) do
+            host.also[name] = name
+        end
+    end
 end
 
 -- Sets how routes balance that say nothing.

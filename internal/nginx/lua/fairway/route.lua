@@ -33,6 +33,8 @@ local M = {
     log_details = false, -- whether the access log wants $namespace and its kin
     health_path = "",
     self = {},        -- ports and address of this nginx
+    begin = nil,      -- begin and divert of traffic.lua, when requests are counted
+    divert = nil,
 }
 
 -- The Ingress' details, for access log formats that ask for them.
@@ -153,6 +155,9 @@ local function choose_backend(route, policy)
         if chosen then
             key, options = chosen.b, chosen.o
             var.proxy_alternative_upstream_name = canary_backend.n
+            if M.divert then
+                M.divert(chosen, canary_backend.n)
+            end
         end
     end
     if options then
@@ -275,18 +280,25 @@ end
 
 function M.handle()
     refresh()
-    local host = host_of(var.host)
+    local name, begin = var.host, M.begin
+    local host = host_of(name)
     if not host then
         return unmatched(host)
     end
     if host.special or store.settings.client_certificates then
+        if begin and not host.redirect then
+            begin(host, (find(host, var.uri)), name) -- what is refused now counts too
+        end
         check_host(host)
     end
-    local uri = var.uri
+    local uri = var.uri -- the check may have changed it
     if host.name == "_" then
         built_in(uri)
     end
     local route, slash = find(host, uri)
+    if begin then
+        begin(host, route, name)
+    end
     if not route then
         return unmatched(host)
     end
