@@ -30,6 +30,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/nginx"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
 	"github.com/fairway-ingress/fairway/internal/nginx/push"
+	"github.com/fairway-ingress/fairway/internal/ocsp"
 	"github.com/fairway-ingress/fairway/internal/source/dns"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
 )
@@ -249,7 +250,8 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	loop := &controller.Loop{
-		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options), Driver: driver,
+		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options),
+		Driver:  ocsp.New(driver, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),
 		Metrics: f.newMetrics(requests, driver, log), Log: log,
 	}
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}

@@ -100,6 +100,11 @@ var layers = []layer{
 		why: "drivers see the model only: neither Kubernetes nor each other",
 	},
 	{
+		name: "certificate status", folders: []string{"internal/ocsp"},
+		may: []string{"internal/model"}, outside: []string{"golang.org/x/crypto/ocsp"},
+		why: "this is a driver before another driver, so it sees what drivers see",
+	},
+	{
 		name: "echo", folders: []string{"internal/status", "internal/events", "internal/metrics", "internal/tracing", "internal/election"},
 		may: []string{"internal/model", "internal/source"},
 		why: "what is reported is computed from results; reporting decides nothing",

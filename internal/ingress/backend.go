@@ -149,7 +149,7 @@ func buildVirtual(id model.BackendID, in backendInputs, port *corev1.ServicePort
 	if err != nil {
 		return backendResult{}, false // headless
 	}
-	if isLocal(a) && !options.AllowLocalEndpoints {
+	if model.IsLocalAddress(a) && !options.AllowLocalEndpoints {
 		return withEndpoints(id.Namespace+"/"+id.Service, nil, 1), true
 	}
 	return backendResult{endpoints: []model.Endpoint{netip.AddrPortFrom(a, uint16(port.Port))}}, true

@@ -77,7 +77,7 @@ func addresses(endpoints []endpoint, allowLocal bool) (list []model.Endpoint, re
 			if err != nil {
 				continue
 			}
-			if !allowLocal && isLocal(a) {
+			if !allowLocal && model.IsLocalAddress(a) {
 				refused++
 				continue
 			}

@@ -23,7 +23,7 @@ func externalName(service *corev1.Service, options *Options) (name, why string) 
 		return "", "--disable-svc-external-name refuses Services of type ExternalName"
 	case err == nil && a.Zone() != "":
 		return "", "the external name is an address with a zone"
-	case err == nil && isLocal(a) && !options.AllowLocalEndpoints:
+	case err == nil && model.IsLocalAddress(a) && !options.AllowLocalEndpoints:
 		return "", "the external name is a local address"
 	case err == nil:
 		return name, ""
@@ -56,7 +56,7 @@ func resolve(name string, answers []netip.Addr, port uint16, allowLocal bool) (l
 		answers = []netip.Addr{a}
 	}
 	for _, a := range answers {
-		if !allowLocal && isLocal(a) {
+		if !allowLocal && model.IsLocalAddress(a) {
 			refused++
 			continue
 		}

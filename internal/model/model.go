@@ -177,6 +177,14 @@ type Certificate struct {
 	Algorithm string
 	// NotAfter is when the leaf expires.
 	NotAfter time.Time
+	// OCSP is what the authority says of the certificate; zero when nobody knows.
+	OCSP OCSPAnswer
+}
+
+// OCSPAnswer is a signed statement of an authority (RFC 6960).
+type OCSPAnswer struct {
+	Text  string // DER in base64
+	Until time.Time
 }
 
 // ServerName binds a TLS server name, or "*." and a name for one leading label, to certificates, at most one per key algorithm.

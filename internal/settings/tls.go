@@ -20,6 +20,14 @@ import (
 var tls = Group{
 	Name: "tls", Doc: "TLS and HTTP/2 towards clients.",
 	Keys: []Key{
+		Bool("enable-ocsp", Spec{
+			Default: "false", Example: "true",
+			Doc: "Staples what the certificate's authority says of it (OCSP). The controller asks in the background and again before an " +
+				"answer ends, so no handshake waits; until there is an " +
+				"answer, and for names with certificates of several key algorithms, there is none. Responders with addresses of this host, " +
+				"its link or the cloud's metadata are not asked.",
+		}, func(d *draft, v bool) { d.TLS.OCSP = v }),
+
 		Bool("hsts", Spec{
 			Default: "true", Example: "false", Reload: true,
 			Doc: "Adds the Strict-Transport-Security header to responses over TLS, in place of the backend's.",

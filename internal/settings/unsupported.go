@@ -35,7 +35,6 @@ var notYet = Group{
 		ignored("enable-auth-access-log", "false"),
 		ignored("enable-brotli", "false"),
 		ignored("enable-multi-accept", "true"),
-		ignored("enable-ocsp", "false"),
 		ignored("enable-serial-reloads", "false"),
 		ignored("enable-syslog", "false"),
 		ignored("enable-underscores-in-headers", "false"),

@@ -52,7 +52,11 @@ func encodeAlias(h *model.Host) string {
 }
 
 func encodeCertificate(c *model.Certificate) string {
-	return encode(map[string]string{"chain": c.Chain, "key": c.Key.Reveal()})
+	e := map[string]any{"chain": c.Chain, "key": c.Key.Reveal()}
+	if c.OCSP.Text != "" {
+		e["ocsp"], e["ocsp_until"] = c.OCSP.Text, c.OCSP.Until.Unix()
+	}
+	return encode(e)
 }
 
 func encodeSettings(m *model.Model, extra []*model.Certificate) string {

@@ -5,6 +5,7 @@
 -- key algorithm, so the client's abilities decide between RSA and ECDSA. What else is special about a name is in handshake.lua.
 
 local handshake = require "fairway.handshake"
+local ocsp = require "ngx.ocsp"
 local ssl = require "ngx.ssl"
 local store = require "fairway.store"
 
@@ -20,16 +21,31 @@ local function parse(pem)
         ngx.log(ngx.ERR, "certificate key: ", err)
         return nil
     end
-    return { chain, key }
+    return { chain, key, answer = pem.ocsp and ngx.decode_base64(pem.ocsp), answer_until = pem.ocsp_until }
+end
+
+-- Staples what the authority says, while it says so. OpenSSL chooses among several certificates later, so then there is none.
+local function staple(pair)
+    if pair.answer and ngx.time() < pair.answer_until then
+        local ok, err = ocsp.set_ocsp_status_resp(pair.answer)
+        if not ok then
+            ngx.log(ngx.ERR, "certificate status: ", err)
+        end
+    end
 end
 
 local function set(ids)
     local count = 0
+    local last
     for i = 1, #ids do
         local pair = store.certificate(ids[i], parse)
         if pair and ssl.set_cert(pair[1]) and ssl.set_priv_key(pair[2]) then
             count = count + 1
+            last = pair
         end
+    end
+    if count == 1 then
+        staple(last)
     end
     return count > 0
 end

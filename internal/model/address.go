@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Fairway Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ingress
+package model
 
 import "net/netip"
 
@@ -12,9 +12,9 @@ var metadata = [...]netip.Addr{
 	netip.MustParseAddr("168.63.129.16"),   // Azure
 }
 
-// isLocal tells whether an address is one that a tenant must not reach through the proxy: the proxy's own host, its link, or the cloud's
+// IsLocalAddress tells whether an address is one that a tenant must not reach through the proxy: the proxy's own host, its link, or the cloud's
 // metadata service.
-func isLocal(a netip.Addr) bool {
+func IsLocalAddress(a netip.Addr) bool {
 	a = a.Unmap()
 	if a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() {
 		return true
