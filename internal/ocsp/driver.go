@@ -74,6 +74,14 @@ func New(inner Inner, options Options) *Driver {
 // Restarted sends a value when the inner driver does, and when there is a new answer.
 func (d *Driver) Restarted() <-chan struct{} { return d.owed }
 
+// Notices are those of the inner driver, if it has any.
+func (d *Driver) Notices() []model.Problem {
+	if inner, ok := d.inner.(interface{ Notices() []model.Problem }); ok {
+		return inner.Notices()
+	}
+	return nil
+}
+
 // Apply brings m into force, with the answers that are known. Its certificates are asked about from now on, and no others.
 func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
 	if m.Settings.TLS.OCSP {
