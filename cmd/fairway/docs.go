@@ -87,6 +87,7 @@ func printFlagReference(w io.Writer) {
 		fmt.Fprintf(w, "\n## %s\n", g.title)
 		printFlags(w, g.flags)
 	}
+	fmt.Fprint(w, environment)
 }
 
 func printFlags(w io.Writer, flags *pflag.FlagSet) {
@@ -124,3 +125,15 @@ func printFlags(w io.Writer, flags *pflag.FlagSet) {
 		fmt.Fprintf(w, "\n| flag | type | default | meaning |\n|---|---|---|---|\n%s", rows.String())
 	}
 }
+
+const environment = `
+## Environment
+
+| variable | meaning |
+|---|---|
+| ` + "`POD_NAME`, `POD_NAMESPACE`" + ` | the own pod, by the downward API: where the Lease is and who holds it, which pods are replicas, what Events about reloads name, labels of metrics, and the zone |
+| ` + "`KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT`" + ` | the API server in a pod, when neither ` + "`--kubeconfig` nor `--apiserver-host`" + ` is given |
+| ` + "`NGINX_BINARY`" + ` | the nginx program, when ` + "`--nginx-binary`" + ` is not given |
+| ` + "`XDG_RUNTIME_DIR`" + ` | where ` + "`--runtime-dir`" + ` is by default, when ` + "`/run`" + ` is not writable |
+| ` + "`LD_PRELOAD`" + ` | nothing of ours: the chart of ingress-nginx set it to an allocator of its image, which is not in this one |
+`

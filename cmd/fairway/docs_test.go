@@ -19,6 +19,9 @@ func TestDocs(t *testing.T) {
 		if status := run([]string{"fairway", "docs", what}, nil, &want, &stderr); status != 0 {
 			t.Fatalf("fairway docs %s exits with %d: %s", what, status, stderr.String())
 		}
+		if what == "flags" {
+			want.WriteString(flagTests(t))
+		}
 		path := "../../docs/" + what + ".md"
 		if *update {
 			if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {

@@ -15,38 +15,38 @@ var ignoredFlags = []struct {
 	name, why string
 	bool      bool
 }{
-	{"tcp-services-configmap", "TCP services are not proxied yet", false},
-	{"udp-services-configmap", "UDP services are not proxied yet", false},
-	{"enable-ssl-passthrough", "TLS passthrough is not there yet", true},
-	{"ssl-passthrough-proxy-port", "TLS passthrough is not there yet", false},
-	{"default-server-port", "the built-in 404 page needs no port", false},
-	{"status-port", "nginx is asked over a unix socket in the runtime directory", false},
-	{"stream-port", "nginx is told over a unix socket in the runtime directory", false},
-	{"internal-logger-address", "nginx logs to standard output and standard error", false},
+	{"tcp-services-configmap", "TCP services are not proxied yet: nothing listens on the ports that the ConfigMap names", false},
+	{"udp-services-configmap", "UDP services are not proxied yet: nothing listens on the ports that the ConfigMap names", false},
+	{"enable-ssl-passthrough", "TLS passthrough is not there yet: TLS always ends here", true},
+	{"ssl-passthrough-proxy-port", "TLS passthrough is not there yet: TLS always ends here", false},
+	{"default-server-port", "what no route matches is answered with 404 on the ports for HTTP and HTTPS; there is no other port for it", false},
+	{"status-port", "nginx is asked over a unix socket in --runtime-dir; health and metrics are on --healthz-port", false},
+	{"stream-port", "nginx is told over a unix socket in --runtime-dir", false},
+	{"internal-logger-address", "there is no chroot image; nginx logs to standard output and standard error without a relay", false},
 	{"health-check-timeout", "it never had an effect", false},
-	{"sync-rate-limit", "changes are cheap and applied at once", false},
-	{"dynamic-configuration-retries", "a change is repeated until it is in force", false},
-	{"enable-ssl-chain-completion", "certificates are served as they are stored", true},
+	{"sync-rate-limit", "changes are applied at once and cost no reload, so there is nothing to save by waiting", false},
+	{"dynamic-configuration-retries", "a change that could not be applied is tried again until it is in force", false},
+	{"enable-ssl-chain-completion", "certificates are served as they are stored and nothing is fetched from elsewhere; put intermediate certificates into tls.crt", true},
 	{"disable-full-test", "the admission webhook always looks just at the Ingress and at those it could be in conflict with", true},
 	{"maxmind-edition-ids", "GeoIP is not there yet", false},
 	{"maxmind-license-key", "GeoIP is not there yet", false},
 	{"maxmind-mirror", "GeoIP is not there yet", false},
 	{"maxmind-retries-count", "GeoIP is not there yet", false},
 	{"maxmind-retries-timeout", "GeoIP is not there yet", false},
-	{"vmodule", "see --v and --log-format", false},
+	{"vmodule", "all parts have the verbosity of --v", false},
 	{"logtostderr", "the log always goes to standard error", true},
-	{"alsologtostderr", "the log always goes to standard error", true},
-	{"stderrthreshold", "the log always goes to standard error", false},
-	{"alsologtostderrthreshold", "the log always goes to standard error", false},
-	{"legacy_stderr_threshold_behavior", "the log always goes to standard error", true},
-	{"log_dir", "the log always goes to standard error", false},
-	{"log_file", "the log always goes to standard error", false},
-	{"log_file_max_size", "the log always goes to standard error", false},
-	{"log_backtrace_at", "see --v and --log-format", false},
-	{"add_dir_header", "see --log-format", true},
-	{"skip_headers", "see --log-format", true},
-	{"skip_log_headers", "see --log-format", true},
-	{"one_output", "the log always goes to standard error", true},
+	{"alsologtostderr", "the log always goes to standard error, and nowhere else", true},
+	{"stderrthreshold", "the log goes to standard error whatever its severity", false},
+	{"alsologtostderrthreshold", "the log goes to standard error whatever its severity", false},
+	{"legacy_stderr_threshold_behavior", "the log goes to standard error whatever its severity", true},
+	{"log_dir", "the log goes to standard error, not to files", false},
+	{"log_file", "the log goes to standard error, not to a file", false},
+	{"log_file_max_size", "the log goes to standard error, not to a file", false},
+	{"log_backtrace_at", "log lines have no stack traces", false},
+	{"add_dir_header", "log lines do not name source files", true},
+	{"skip_headers", "log lines are key=value or, with --log-format=json, JSON; they have no headers", true},
+	{"skip_log_headers", "the log goes to standard error, not to files with headers", true},
+	{"one_output", "each log line is written once", true},
 }
 
 // newIgnoredFlags takes any value: what has no effect can't be wrong.
@@ -63,9 +63,17 @@ func newIgnoredFlags() *pflag.FlagSet {
 	return flags
 }
 
+// alreadySo are values with which these flags ask for what is so anyway. Deployments often have them, and need no warning.
+var alreadySo = map[string]string{
+	"enable-ssl-passthrough": "false", "enable-ssl-chain-completion": "false",
+	"logtostderr": "true", "alsologtostderr": "false", "legacy_stderr_threshold_behavior": "true", "one_output": "true",
+	"add_dir_header": "false", "skip_headers": "true", "skip_log_headers": "true",
+}
+
 func warnOfIgnoredFlags(flags *pflag.FlagSet, log *slog.Logger) {
 	for _, f := range ignoredFlags {
-		if flags.Changed(f.name) {
+		given := flags.Lookup(f.name)
+		if given != nil && given.Changed && (alreadySo[f.name] == "" || given.Value.String() != alreadySo[f.name]) {
 			log.Warn("flag has no effect", "flag", "--"+f.name, "reason", f.why)
 		}
 	}
