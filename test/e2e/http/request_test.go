@@ -29,7 +29,7 @@ type request struct {
 	host        string // "" the URL's, "-" none
 	sni         string // "" the URL's host, "-" none
 	show        string // name of a client certificate; "" none
-	ciphers     []uint16
+	tls         tlsOptions
 	proxy       *proxyproto.Header // that comes first; nil for none
 	from        string             // "" for any address
 	body        int                // bytes; -1 no body
@@ -49,6 +49,9 @@ func newRequest(method, target string) (*request, error) {
 // option takes a ">" line.
 func (r *request) option(text string) error {
 	word, rest, _ := strings.Cut(text, " ")
+	if known, err := r.tls.option(word, rest); known {
+		return err
+	}
 	var err error
 	switch {
 	case word == "times":
@@ -70,8 +73,6 @@ func (r *request) option(text string) error {
 		r.proxy, err = proxyHeader(strings.Fields(rest))
 	case word == "from":
 		r.from = rest
-	case word == "ciphers":
-		r.ciphers, err = cipherSuites(rest)
 	case word == "Host:":
 		r.host = rest
 	case strings.Contains(word, ":"):
@@ -90,6 +91,8 @@ type response struct {
 	saw         seen // zero when no backend answered
 	certificate string
 	cipher      string
+	resumed     bool
+	record      int  // length of the longest TLS record
 	continued   bool // 100 Continue came first
 	log, errors string
 	copies      string // see awaitCopies
@@ -117,13 +120,16 @@ func (r *request) send(s *stage) (*response, error) {
 	defer conn.Close()
 	out := &response{}
 	if u.Scheme == "https" {
-		client := tls.Client(conn, r.tls(s, u.Hostname()))
-		if err := client.Handshake(); err != nil && r.ciphers != nil {
+		records := &recorder{Conn: conn}
+		defer func() { out.record = records.longest }()
+		client := tls.Client(records, r.tlsConfig(s, u.Hostname()))
+		if err := client.Handshake(); err != nil && r.tls.ciphers != nil {
 			return &response{cipher: "none"}, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("handshake: %w", err)
 		}
 		out.cipher = tls.CipherSuiteName(client.ConnectionState().CipherSuite)
+		out.resumed = client.ConnectionState().DidResume
 		out.certificate = client.ConnectionState().PeerCertificates[0].SerialNumber.String()
 		conn = client
 	}
@@ -173,8 +179,8 @@ func proxyHeader(words []string) (*proxyproto.Header, error) {
 		net.TCPAddrFromAddrPort(netip.AddrPortFrom(client, 40000)), net.TCPAddrFromAddrPort(destination)), nil
 }
 
-// tls gives what the client has for the handshake.
-func (r *request) tls(s *stage, host string) *tls.Config {
+// tlsConfig gives what the client has for the handshake.
+func (r *request) tlsConfig(s *stage, host string) *tls.Config {
 	config := &tls.Config{InsecureSkipVerify: true, ServerName: r.serverName(host)}
 	if r.show != "" {
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { // whatever authorities the server names
@@ -182,9 +188,7 @@ func (r *request) tls(s *stage, host string) *tls.Config {
 			return &certificate, nil
 		}
 	}
-	if r.ciphers != nil {
-		config.CipherSuites, config.MaxVersion = r.ciphers, tls.VersionTLS12
-	}
+	r.tls.apply(config, s.sessions)
 	return config
 }
 
@@ -325,6 +329,14 @@ func (e expectation) check(r *response) string {
 		}
 	case "cipher":
 		return compare(r.cipher, e.text)
+	case "resumed":
+		return compare(fmt.Sprint(r.resumed), e.text)
+	case "record":
+		word, bound, _ := strings.Cut(e.text, " ")
+		n, err := strconv.Atoi(bound)
+		if err != nil || word == "over" && r.record <= n || word == "under" && r.record >= n {
+			return fmt.Sprintf("the longest record has %d bytes, want %s", r.record, e.text)
+		}
 	case "certificate":
 		return compare(r.certificate, e.text)
 	case "refused":

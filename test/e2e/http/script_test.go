@@ -4,6 +4,7 @@
 package http
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -31,6 +32,9 @@ import (
 //	> meanwhile                          what follows goes on as soon as a backend has the request; its answer is looked at in the end
 //	> show alice                         the client certificate to show; the names are those of pki
 //	> ciphers NAME NAME                  TLS 1.2 with these ciphers only, in Go's names
+//	> tls 1.2                            the highest version of TLS
+//	> curves X25519 P-256                the groups of the key exchange
+//	> session                            resumes the session that an earlier request of the case with this line was given, if there is one
 //	> proxy 2 192.0.2.7 10.0.0.1:443     a PROXY header of version 1 or 2 first: the client's address, and where it connected to
 //	> from 127.0.0.9                     the address that the connection comes from
 //	< 200                                status
@@ -55,6 +59,8 @@ import (
 //	< tls TEXT                           what the backend saw of TLS contains it: "TLS 1.2 CIPHER sni=NAME certificate=NAME"
 //	< cipher NAME                        the cipher of the client's connection; "none" when the handshake failed
 //	< certificate 7                      serial number of the certificate that was shown
+//	< resumed true                       whether the TLS session was resumed
+//	< record over 5000                   the longest TLS record that came is longer; "under 5000"
 //	< refused                            the handshake failed, or the connection was closed without an answer
 //	< after 1s, within 2s                how long the answer took at least, at most
 //
@@ -93,6 +99,7 @@ func runCase(t *testing.T, path string) {
 		return string(text)
 	}
 	shared.cases++
+	shared.sessions = tls.NewLRUClientSessionCache(8)
 	steps, err := parseScript(shared.expand(read("requests.txt")))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // resumes tells whether a client whose sessions are in the cache resumes one at a port. Clients get their sessions with the first answer.
@@ -35,50 +34,8 @@ func resumes(t *testing.T, port int, version uint16, cache tls.ClientSessionCach
 	return conn.ConnectionState().DidResume
 }
 
-// expectResumed makes a session and tells it to be resumed, or not, on each of some connections, as workers take turns.
-func expectResumed(t *testing.T, version uint16, want bool) {
-	t.Helper()
-	cache := tls.NewLRUClientSessionCache(8)
-	resumes(t, shared.httpsPort, version, cache)
-	for range 6 {
-		if got := resumes(t, shared.httpsPort, version, cache); got != want {
-			t.Errorf("version %x: resumed %v, want %v", version, got, want)
-			return
-		}
-	}
-}
-
 const sessionHost = `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {rules: [{host: session.example, http: {paths: [` +
 	`{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}}`
-
-func TestSessionCache(t *testing.T) {
-	shared.apply(t, sessionHost, "")
-	expectResumed(t, tls.VersionTLS13, true)
-	shared.apply(t, sessionHost, "ssl-session-cache: \"false\"")
-	expectResumed(t, tls.VersionTLS13, false)
-	shared.apply(t, sessionHost, "{ssl-session-cache: \"maybe\", ssl-session-cache-size: 64k, ssl-session-timeout: 1h, ssl-buffer-size: 16k, ssl-ecdh-curve: \"P-256:X25519\"}")
-	expectResumed(t, tls.VersionTLS13, true)
-}
-
-// TestSessionTimeout checks that a session ends.
-func TestSessionTimeout(t *testing.T) {
-	shared.apply(t, sessionHost, "ssl-session-timeout: 2s")
-	cache := tls.NewLRUClientSessionCache(8)
-	resumes(t, shared.httpsPort, tls.VersionTLS13, cache)
-	first, _ := cache.Get("session.example")
-	if !resumes(t, shared.httpsPort, tls.VersionTLS13, cache) {
-		t.Error("a fresh session is not resumed")
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		cache.Put("session.example", first)
-		if !resumes(t, shared.httpsPort, tls.VersionTLS13, cache) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the session does not end")
-		}
-	}
-}
 
 // TestEarlyData sends a request in the first flight of a resumed session, which Go's client can't, and looks at what the backend is told.
 func TestEarlyData(t *testing.T) {
@@ -127,14 +84,6 @@ func newTicketKey() string {
 	key := make([]byte, 80)
 	_, _ = rand.Read(key)
 	return base64.StdEncoding.EncodeToString(key)
-}
-
-func TestSessionTickets(t *testing.T) {
-	shared.apply(t, sessionHost, "ssl-session-cache: \"false\"")
-	expectResumed(t, tls.VersionTLS12, false)
-	shared.apply(t, sessionHost, "{ssl-session-cache: \"false\", ssl-session-tickets: \"true\"}")
-	expectResumed(t, tls.VersionTLS12, true)
-	expectResumed(t, tls.VersionTLS13, true)
 }
 
 // TestSessionTicketKey checks that the key of the settings is what counts: changed without a reload, the same for all workers, after a reload and

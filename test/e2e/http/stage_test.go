@@ -6,6 +6,7 @@ package http
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,9 +39,10 @@ type stage struct {
 	access, errors      lines
 	stop                context.CancelFunc
 	stopped             chan error
-	reloads             int               // since the stage began
-	refused             map[string]string // snippets that nginx did not take
-	cases               int               // that began
+	reloads             int                    // since the stage began
+	refused             map[string]string      // snippets that nginx did not take
+	cases               int                    // that began
+	sessions            tls.ClientSessionCache // of the case
 }
 
 // lines collects what nginx logs.
