@@ -90,10 +90,12 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 		}
 	}
 	given := *options
+	configMaps := append(named(options.ConfigMap), namedBySettings(ctx, client, given)...)
 	return kube.New(kube.Options{
 		Client: client, Log: log, Namespace: options.WatchNamespace, Namespaces: options.NamespaceSelector != nil, Resync: f.resync,
-		References: func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
-		Secrets:    named(options.DefaultCertificate), ConfigMaps: named(options.ConfigMap),
+		References:          func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
+		ConfigMapReferences: func(c *corev1.ConfigMap) []source.Key { return ingress.SettingsReferences(given, c) },
+		Secrets:             named(options.DefaultCertificate), ConfigMaps: configMaps,
 		Services: named(published),
 	}), nil
 }
@@ -103,6 +105,21 @@ func named(key source.Key) []source.Key {
 		return nil
 	}
 	return []source.Key{key}
+}
+
+// namedBySettings gives the ConfigMaps that the settings name at the start, so that they are there from the first round on. What cannot be read now is
+// followed later.
+func namedBySettings(ctx context.Context, client kubernetes.Interface, options ingress.Options) []source.Key {
+	if options.ConfigMap.Name == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, existsPatience)
+	defer cancel()
+	object, err := client.CoreV1().ConfigMaps(options.ConfigMap.Namespace).Get(ctx, options.ConfigMap.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	return ingress.SettingsReferences(options, object)
 }
 
 // existsPatience is how long the start waits for the API server to say whether what flags name is there.

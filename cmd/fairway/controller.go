@@ -42,6 +42,7 @@ type controllerFlags struct {
 	classFlags
 	apiFlags
 	webhook webhookFlags
+	files   nginxFiles
 	leaderFlags
 	metrics metricsFlags
 
@@ -76,6 +77,7 @@ func (f *controllerFlags) groups() []flagGroup {
 		{"Admission webhook", f.webhook.flags()},
 		{"nginx and its files", f.nginxFlags()},
 		{"What one of several replicas does for all", f.leaderFlags.flags()},
+		{"Files that configure nginx", f.files.flags()},
 		{"Log, start and stop", f.lifeFlags()},
 		{"Metrics", f.metrics.flags()},
 		{"Flags of the predecessor without effect", newIgnoredFlags()},
@@ -165,6 +167,9 @@ func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	if err := cmp.Or(f.classFlags.check(), f.leaderFlags.check()); err != nil {
 		return err
 	}
+	if err := f.files.check(); err != nil {
+		return usageError{err}
+	}
 	if err := f.webhook.check(f.manifests); err != nil {
 		return err
 	}
@@ -244,11 +249,12 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	driver, err := nginx.New(nginx.Options{
 		Traffic: requests.Traffic(),
 		Binary:  cmp.Or(f.nginx, os.Getenv("NGINX_BINARY")), ModulesDir: f.modules, RuntimeDir: f.runtimeDir, Address: f.bind,
-		HTTPPort: f.httpPort, HTTPSPort: f.httpsPort, HealthPath: f.healthPath, AccessLog: accessLog, ErrorLog: os.Stderr, Log: log.With("part", "nginx"),
+		HTTPPort: f.httpPort, HTTPSPort: f.httpsPort, HealthPath: f.healthPath, Template: f.files.template, AccessLog: accessLog, ErrorLog: os.Stderr, Log: log.With("part", "nginx"),
 	})
 	if err != nil {
 		return err
 	}
+	f.files.start(ctx, driver, log)
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options),
 		Driver:  ocsp.New(driver, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),

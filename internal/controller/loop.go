@@ -208,7 +208,7 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	if err != nil {
 		l.seen.putBack(seen)
 	}
-	if l.refuse(err) {
+	if l.refuse(result.Model.SettingsID, err) {
 		return l.round(ctx, retry)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -218,10 +218,11 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	next := &State{
 		Ready: last.Ready || err == nil, Snapshot: snapshot, Result: result, Err: err, Built: built,
 		InForce: last.InForce, Change: last.Change, At: last.At, Tried: change,
-		Problems: l.first.date(Problems(snapshot, result, begin), begin),
+		Problems: l.first.date(Problems(snapshot, result, begin, notices(l.Driver, l.Builder.SettingsObject())...), begin),
 	}
 	if err == nil {
 		next.InForce = result
+		l.Builder.Confirm(result.Model.Settings)
 	}
 	changed := change.Reload || change.Set+change.Deleted > 0
 	if changed && err == nil {
@@ -242,7 +243,7 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 const mostRefused = 1000
 
 // refuse notes what the driver does not take and tells whether that is news, so that the model has to be built without.
-func (l *Loop) refuse(err error) bool {
+func (l *Loop) refuse(settingsID string, err error) bool {
 	var refusal *model.RefusedError
 	if !errors.As(err, &refusal) {
 		return false
@@ -254,6 +255,9 @@ func (l *Loop) refuse(err error) bool {
 	before := len(news)
 	for snippet, reason := range refusal.Snippets {
 		news[string(snippet)] = reason
+	}
+	for key, reason := range refusal.Settings {
+		news[model.SettingsRefusal(settingsID, key)] = reason
 	}
 	l.refused = news
 	return len(news) > before

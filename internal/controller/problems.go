@@ -14,12 +14,28 @@ import (
 )
 
 // Problems gives all problems there are at a time: of files, of the model, and of certificates that have expired; sorted.
-func Problems(snapshot *source.Snapshot, result *ingress.Result, at time.Time) explain.Problems {
+func Problems(snapshot *source.Snapshot, result *ingress.Result, at time.Time, more ...model.Problem) explain.Problems {
 	others := append(faults(snapshot.Faults), ingress.Expired(result.Model, at)...)
+	others = append(others, more...)
 	if len(others) == 0 {
 		return explain.ListProblems(result.Model.Problems) // sorted already
 	}
 	return explain.ListProblems(model.SortProblems(append(others, result.Model.Problems...)))
+}
+
+// notices are what the data plane says of the settings and of its files. Those of settings are given their owner.
+func notices(driver Driver, owner model.Ref) []model.Problem {
+	noticer, ok := driver.(interface{ Notices() []model.Problem })
+	if !ok {
+		return nil
+	}
+	problems := noticer.Notices()
+	for i := range problems {
+		if problems[i].Object == (model.Ref{}) {
+			problems[i].Object = owner
+		}
+	}
+	return problems
 }
 
 // faults makes the faults of files look like other problems.

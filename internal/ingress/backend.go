@@ -177,3 +177,8 @@ func withEndpoints(service string, list []model.Endpoint, refused int) backendRe
 	}
 	return r
 }
+
+// onlyIPv4 leaves other addresses out.
+func onlyIPv4(answers []netip.Addr) []netip.Addr {
+	return slices.DeleteFunc(slices.Clone(answers), func(a netip.Addr) bool { return !a.Unmap().Is4() })
+}

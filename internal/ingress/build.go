@@ -57,10 +57,10 @@ type run struct {
 
 // readSettings parses the ConfigMap. Other settings than last time make everything that depends on them be built anew.
 func (r *run) readSettings() {
-	settings, problems := parseSettings(&r.options, r.snapshot)
+	settings, id, problems := parseSettings(&r.options, r.snapshot, r.inForce)
 	r.problems = append(r.problems, problems...)
 	r.memory.useSettings(settings)
-	r.result.Model.Settings = settings
+	r.result.Model.Settings, r.result.Model.SettingsID = settings, id
 }
 
 // readIngresses distributes the claims of the accepted Ingresses over the hosts.

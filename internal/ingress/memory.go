@@ -21,11 +21,23 @@ import (
 type Builder struct {
 	options Options
 	memory  memory
+	inForce *model.Settings // that were confirmed last; nil for none
 }
 
 // NewBuilder gives a builder that remembers nothing yet.
 func NewBuilder(options Options) *Builder {
 	return &Builder{options: options, memory: newMemory()}
+}
+
+// Confirm notes settings that are in force: what stays when the data plane refuses others.
+func (b *Builder) Confirm(settings model.Settings) { b.inForce = &settings }
+
+// SettingsObject is the ConfigMap of the settings; zero for none.
+func (b *Builder) SettingsObject() model.Ref {
+	if b.options.ConfigMap.Name == "" {
+		return model.Ref{}
+	}
+	return model.Ref{Kind: "ConfigMap", Namespace: b.options.ConfigMap.Namespace, Name: b.options.ConfigMap.Name}
 }
 
 // memory holds what was built last, under what it was built from. It never changes what a build gives, only what it costs: entries are used
@@ -188,6 +200,9 @@ func (m *memory) refresh(b *backendMemory, snapshot *source.Snapshot, options *O
 	}
 	b.seen = m.now
 	in := readBackendInputs(b.id, snapshot)
+	if m.settings.Upstream.IPv4Names {
+		in.answers = onlyIPv4(in.answers)
+	}
 	if b.built && b.in.equal(in) {
 		return true
 	}

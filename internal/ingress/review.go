@@ -63,6 +63,6 @@ func dependent(reason string) bool {
 
 // ReadSettings gives the settings that the snapshot holds.
 func ReadSettings(options Options, snapshot *source.Snapshot) *model.Settings {
-	settings, _ := parseSettings(&options, snapshot)
+	settings, _, _ := parseSettings(&options, snapshot, nil)
 	return &settings
 }

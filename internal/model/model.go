@@ -15,6 +15,8 @@ const CatchAll = "_"
 type Model struct {
 	// Settings are the cluster-wide settings of the admin.
 	Settings Settings
+	// SettingsID tells versions of the settings as they were written apart; empty for the defaults.
+	SettingsID string
 	// Hosts are sorted by name and unique; the catch-all host is always among them.
 	Hosts []*Host
 	// Backends are sorted by ID and unique. Every BackendID that a route names is here, also one without endpoints.

@@ -68,6 +68,7 @@ const (
 	ReasonCatchAllDisabled     = "CatchAllDisabled"     // --disable-catch-all refuses the Ingress
 	ReasonInvalidSetting       = "InvalidSetting"       // a ConfigMap value that does not parse
 	ReasonUnknownSetting       = "UnknownSetting"       // a ConfigMap key nobody reads
+	ReasonUnavailable          = "Unavailable"          // a setting that this machine's nginx cannot obey
 	ReasonUnreadableManifest   = "UnreadableManifest"   // a file that does not parse
 	ReasonMissingConfiguration = "MissingConfiguration" // a flag names an object that is not there
 	ReasonContestedStatus      = "ContestedStatus"      // another controller keeps writing other addresses

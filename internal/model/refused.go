@@ -10,8 +10,13 @@ import "fmt"
 type RefusedError struct {
 	// Snippets are the refused ones, each with the data plane's reason.
 	Snippets map[Snippet]string
+	// Settings are refused settings, by their key, each with the reason; the empty key stands for all of them together.
+	Settings map[string]string
 }
 
+// SettingsRefusal names a setting of a version of the settings, Model.SettingsID, among what is refused.
+func SettingsRefusal(id, key string) string { return "settings " + id + " " + key }
+
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%d snippets are refused by the data plane", len(e.Snippets))
+	return fmt.Sprintf("%d snippets and %d settings are refused by the data plane", len(e.Snippets), len(e.Settings))
 }

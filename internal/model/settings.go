@@ -3,7 +3,10 @@
 
 package model
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Settings are the cluster-wide settings. Package settings makes them from the ConfigMap and says what each key means;
 // DefaultSettings is what an empty ConfigMap gives. A new setting gets its field here and its key there.
@@ -73,6 +76,22 @@ type Settings struct {
 	TLS         TLS
 	StreamProxy StreamProxy
 	SpanExport  SpanExport
+
+	// What stands in nginx.conf for all: see tuning.go.
+	Compression Compression
+	Connections ClientLimits
+	Upstream    Upstream
+	Worker      Worker
+	Listen      Listen
+	Logs        Logs
+	Headers     Headers
+	Blocked     Blocked
+	Raw         Raw
+	GeoIP       GeoIP
+	// SkipLog are the request targets that are not logged.
+	SkipLog []TextMatch
+	// StatusFrom are the clients that may read /nginx_status.
+	StatusFrom []netip.Prefix
 }
 
 // DefaultLogFormat is the predecessor's access log line, a public interface.
@@ -82,7 +101,7 @@ const DefaultLogFormat = `$remote_addr - $remote_user [$time_local] "$request" $
 
 // DefaultSettings are the settings of an empty ConfigMap, equal to the predecessor's.
 func DefaultSettings() Settings {
-	return Settings{
+	s := Settings{
 		Route: Policy{
 			BodyLimit:     1 << 20,
 			Timeouts:      Timeouts{Connect: 5 * time.Second, Send: 60 * time.Second, Read: 60 * time.Second},
@@ -111,4 +130,6 @@ func DefaultSettings() Settings {
 		TLSCiphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" +
 			"ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256",
 	}
+	s.tune()
+	return s
 }

@@ -51,6 +51,10 @@ type Driver struct {
 
 	inherited conf.Shapes // of the routes that an adopted nginx had
 
+	files  files  // that the next configuration is made of
+	refuse string // why the newest template is refused, "" when it is not
+
+	tested   *model.Settings          // that nginx took last; nil for none
 	verdicts map[model.Snippet]string // of raw configuration that was tested: why nginx refuses it, "" when it does not
 }
 
@@ -120,6 +124,9 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 			return model.Change{}, err
 		}
 	}
+	if err := d.checkSettings(ctx, m); err != nil {
+		return model.Change{}, err
+	}
 	if err := d.checkSnippets(ctx, m); err != nil {
 		return model.Change{}, err
 	}
@@ -127,7 +134,7 @@ func (d *Driver) apply(ctx context.Context, m *model.Model) (model.Change, error
 	if len(d.unsent) > 0 {
 		known = nil // nginx still has routes of an older model
 	}
-	plan := newPlan(d.config, state.Compare(d.held, d.last, m, d.fallback), known, m)
+	plan := newPlan(d.config, d.files, state.Compare(d.held, d.last, m, d.fallback), known, m)
 	if !d.ran {
 		return d.begin(plan, m)
 	}
@@ -284,6 +291,9 @@ func (d *Driver) compact() {
 // reload lets nginx read another configuration. When it returns nil, all workers that accept connections have it. After an
 // error the old one is in force.
 func (d *Driver) reload(ctx context.Context, next conf.Config) error {
+	if next.Settings.Worker.SerialReloads && d.proc != nil && anyQuitting(d.proc.PID) {
+		return errors.New("reload nginx: workers of an earlier configuration still run, and enable-serial-reloads keeps others waiting for them")
+	}
 	text, hash := next.Render()
 	if err := writeFiles(next); err != nil {
 		return err
@@ -334,6 +344,15 @@ func (d *Driver) awaitConfiguration(ctx context.Context, hash string, old map[in
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+func anyQuitting(master int) bool {
+	for _, quitting := range process.Workers(master) {
+		if quitting {
+			return true
+		}
+	}
+	return false
 }
 
 func anyAccepting(master int, old map[int]bool) bool {

@@ -26,6 +26,8 @@ type Options struct {
 	HealthPath string
 	// Traffic is what is counted of requests; nil for nothing.
 	Traffic *model.TrafficOptions
+	// Template names the file of the admin's template of nginx.conf, for Problems; see Driver.UseTemplate.
+	Template string
 	// AccessLog receives the access log lines, ErrorLog nginx' error log and what it prints; nil means standard output and standard error.
 	AccessLog, ErrorLog io.Writer
 	// Log is the driver's own log.

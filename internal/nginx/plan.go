@@ -5,6 +5,7 @@ package nginx
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ const (
 	ReasonShape    = "Shape"    // a route needs a shape that was never seen before
 	ReasonSettings = "Settings" // the admin changed a setting that nginx reads only from its configuration
 	ReasonSnippet  = "Snippet"  // raw configuration of a host, or of the stream block, changed
+	ReasonDatabase = "Database" // another database for GeoIP
+	ReasonTemplate = "Template" // the admin's template of nginx.conf changed
 	ReasonZoneFull = "ZoneFull" // the state has outgrown its shared memory
 )
 
@@ -52,9 +55,15 @@ func (p Plan) String() string {
 	return out.String()
 }
 
+// files are what configurations are made of besides models. Equal templates are one pointer.
+type files struct {
+	databases map[string]conf.Database // for GeoIP, by edition
+	template  *conf.Template           // nil for the built-in one
+}
+
 // newPlan says what the changes to the entries that lead from the model last, nil when nginx may not have all of it, to m, and the shapes and
 // settings of m, need. Shapes once in use stay until the next reload, whatever its reason, because dropping one would cost a reload of its own.
-func newPlan(now conf.Config, changes []state.Change, last, m *model.Model) Plan {
+func newPlan(now conf.Config, files files, changes []state.Change, last, m *model.Model) Plan {
 	p := Plan{Changes: changes, Config: now}
 	needed := conf.Needed(changedHosts(last, m), &m.Settings)
 	servers := conf.ServersOf(m.Hosts)
@@ -68,12 +77,23 @@ func newPlan(now conf.Config, changes []state.Change, last, m *model.Model) Plan
 		if !sameConfiguration(now, m.Settings) {
 			add(ReasonSettings)
 		}
+		if m.Settings.Worker.ZoneBytes > now.ZoneBytes {
+			add(ReasonSettings)
+		}
+		if m.Settings.GeoIP.On && !maps.Equal(now.Databases, files.databases) && !sameDatabases(now, files.databases, m.Settings) {
+			add(ReasonDatabase)
+		}
+		if now.Template != files.template {
+			add(ReasonTemplate)
+		}
 		if !reflect.DeepEqual(now.Servers, servers) || !slices.Equal(now.Streams, m.Streams) {
 			add(ReasonSnippet)
 		}
 	}
 	if p.Reload {
 		p.Config.Settings, p.Config.Servers, p.Config.Streams = m.Settings, servers, m.Streams
+		p.Config.Databases, p.Config.Template = files.databases, files.template
+		p.Config.ZoneBytes = max(now.ZoneBytes, m.Settings.Worker.ZoneBytes)
 		p.Config.Shapes = conf.Needed(m.Hosts, &m.Settings)
 		// Routes of the old state are served until Changes are in.
 		if last == nil {
@@ -83,6 +103,7 @@ func newPlan(now conf.Config, changes []state.Change, last, m *model.Model) Plan
 		}
 	}
 	slices.Sort(p.Reasons)
+	p.Reasons = slices.Compact(p.Reasons)
 	return p
 }
 
@@ -111,6 +132,18 @@ func sameConfiguration(now conf.Config, settings model.Settings) bool {
 	}
 	then := now
 	then.Settings = settings
+	return sameText(now, then)
+}
+
+// sameDatabases tells whether other databases would be the same nginx.conf, as they are when workers look for them by themselves.
+func sameDatabases(now conf.Config, databases map[string]conf.Database, settings model.Settings) bool {
+	now.Settings = settings
+	then := now
+	then.Databases = databases
+	return sameText(now, then)
+}
+
+func sameText(now, then conf.Config) bool {
 	_, a := now.Render()
 	_, b := then.Render()
 	return a == b

@@ -43,7 +43,7 @@ func TestPlan(t *testing.T) {
 			before, after := newModel(one), newModel(one)
 			test.change(after)
 			now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before.Hosts, &before.Settings)}
-			plan := newPlan(now, state.Compare(state.Encode(before), before, after), before, after)
+			plan := newPlan(now, files{}, state.Compare(state.Encode(before), before, after), before, after)
 			if diff := cmp.Diff(test.want, plan.String()); diff != "" {
 				t.Error(diff)
 			}
@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 
 func TestPlanOfTheStart(t *testing.T) {
 	m := newModel()
-	plan := newPlan(conf.Config{}, state.Compare(nil, nil, m), nil, m)
+	plan := newPlan(conf.Config{}, files{}, state.Compare(nil, nil, m), nil, m)
 	if !plan.Reload || strings.Join(plan.Reasons, " ") != ReasonStart || len(plan.Changes) == 0 {
 		t.Errorf("plan %v", plan)
 	}
@@ -67,7 +67,7 @@ func TestPlanKeepsShapes(t *testing.T) {
 	m := newModel()
 	now := conf.Config{Settings: m.Settings, Shapes: conf.Needed(m.Hosts, &m.Settings)}
 	now.Shapes[conf.Shape{Protocol: model.GRPC}] = conf.Parts{}
-	if plan := newPlan(now, nil, nil, m); plan.Reload {
+	if plan := newPlan(now, files{}, nil, nil, m); plan.Reload {
 		t.Errorf("reload because of %v", plan.Reasons)
 	}
 }
@@ -81,7 +81,7 @@ func TestPlanDropsShapes(t *testing.T) {
 	now.Shapes[conf.Shape{Protocol: model.GRPC}] = conf.Parts{}
 	want := conf.Needed(m.Hosts, &m.Settings)
 	want.Add(conf.Needed(last.Hosts, &last.Settings))
-	if diff := cmp.Diff(want.Sorted(), newPlan(now, nil, last, m).Config.Shapes.Sorted()); diff != "" {
+	if diff := cmp.Diff(want.Sorted(), newPlan(now, files{}, nil, last, m).Config.Shapes.Sorted()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -102,13 +102,13 @@ func TestReloadDropsShapes(t *testing.T) {
 	stale := conf.Shape{Protocol: model.GRPC, BodyLimit: 5}
 	now := conf.Config{Settings: before.Settings, Shapes: conf.Needed(before.Hosts, &before.Settings)}
 	now.Shapes[stale] = conf.Parts{}
-	plan := newPlan(now, nil, before, after)
+	plan := newPlan(now, files{}, nil, before, after)
 	for shape, want := range map[conf.Shape]bool{stale: false, {BodyLimit: 7}: true, {BodyLimit: 9}: true} {
 		if _, found := plan.Config.Shapes[shape]; found != want {
 			t.Errorf("%s is there: %v, want %v", shape.Name(), found, want)
 		}
 	}
-	if _, found := newPlan(now, nil, nil, after).Config.Shapes[stale]; !found {
+	if _, found := newPlan(now, files{}, nil, nil, after).Config.Shapes[stale]; !found {
 		t.Error("a shape is dropped that nginx may still need")
 	}
 }

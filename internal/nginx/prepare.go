@@ -69,6 +69,7 @@ func (d *Driver) prepare() (conf.Place, string, error) {
 		HTTPPort: d.options.HTTPPort, HTTPSPort: d.options.HTTPSPort,
 		HTTP2OnPort: older(version, 1, 25, 1), HealthPath: "/healthz", OpenFiles: openFiles(),
 	}
+	place.Brotli, place.GeoIP = findBrotli(modules), exists(filepath.Join(modules, "ngx_http_geoip2_module.so"))
 	place.ModSecurity, place.CoreRules = findRules(modules, dir)
 	if d.options.HealthPath != "" {
 		place.HealthPath = d.options.HealthPath
@@ -143,6 +144,23 @@ func findModules(dir string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("find nginx modules: no %s in %s; install libnginx-mod-http-lua", wanted, strings.Join(candidates, ", "))
+}
+
+// findBrotli gives the modules for Brotli, nil without the one that compresses.
+func findBrotli(modules string) []string {
+	const filter, static = "ngx_http_brotli_filter_module.so", "ngx_http_brotli_static_module.so"
+	switch {
+	case !exists(filepath.Join(modules, filter)):
+		return nil
+	case exists(filepath.Join(modules, static)):
+		return []string{filter, static}
+	}
+	return []string{filter}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // debianCoreRules includes what Debian's package of the OWASP core rules installs; its own file is for Apache.

@@ -35,7 +35,7 @@ var buffering = Group{
 		}, value.BufferNumber, func(d *draft, v int) { d.Route.Buffers.Number = v }),
 
 		Parsed("proxy-busy-buffers-size", "size", Spec{
-			Default: none, Example: "8k", Reload: true,
+			Default: none, Example: "12k", Reload: true,
 			Doc: "How much of a response may be on its way to the client while the rest is still read; without it two buffers, or one where there are two.",
 		}, value.BusySize, func(d *draft, v int64) { d.Route.Buffers.Busy = v }),
 

@@ -17,7 +17,7 @@ var errorPages = Group{
 		}, value.Statuses(300), func(d *draft, v []int) { d.errors.Codes = v }),
 
 		Bool("disable-proxy-intercept-errors", Spec{
-			Default: "false", Example: "true", Reload: true,
+			Default: "false", Example: "true", Reload: true, With: "custom-http-errors",
 			Doc: "With custom-http-errors of the settings: leaves the responses of backends as they are.",
 		}, func(d *draft, v bool) { d.errors.Intercept = !v }),
 	},

@@ -4,6 +4,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,6 +47,14 @@ type Spec struct {
 	Harmless []string
 	// Confidential keeps the value out of Problems.
 	Confidential bool
+	// With is another key at whose example alone this one has an effect; empty for none.
+	With string
+	// Instead marks a key without effect, and says what to do.
+	Instead string
+	// Own marks a key that the predecessor does not have.
+	Own bool
+	// Differs says what differs from the predecessor; empty for nothing worth telling.
+	Differs string
 	// Lacks is what a key with an implementation does not do yet, as a Problem says when the value is not a Harmless one; empty for nothing.
 	Lacks string
 }
@@ -60,6 +69,9 @@ type draft struct {
 	tracing        model.Tracing
 	distrust       bool // of traces that clients send
 	noSessionCache bool
+	bind           bind
+	log            logDraft
+	status         statusFrom
 }
 
 // none is the Default of keys without one.
@@ -98,14 +110,19 @@ func Enum[T any](name string, spec Spec, words []string, values []T, set func(d 
 	}, set)
 }
 
+// remark is an error about a part of a value whose other parts are in force.
+type remark string
+
+func (r remark) Error() string { return string(r) }
+
 // Parsed is a key whose values parse reads; words say in the reference what it takes.
 func Parsed[T any](name, words string, spec Spec, parse func(text string) (T, error), set func(d *draft, v T)) Key {
 	return Key{Name: name, Type: words, Spec: spec, apply: func(d *draft, text string) error {
 		v, err := parse(text)
-		if err != nil {
-			return err
+		var partly remark
+		if err == nil || errors.As(err, &partly) {
+			set(d, v)
 		}
-		set(d, v)
-		return nil
+		return err
 	}}
 }

@@ -5,6 +5,7 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +19,9 @@ import (
 func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Problem) {
 	d := draft{
 		Settings: model.DefaultSettings(), hsts: hsts{on: true, subdomains: true, maxAge: 31536000},
-		errors: model.Errors{Intercept: true},
+		errors: model.Errors{Intercept: true}, log: logDraft{port: 514},
 	}
+	d.status = statusFrom{d.StatusFrom[:1], d.StatusFrom[1:]}
 	var problems []model.Problem
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if reason, message := d.apply(name, data[name]); reason != "" {
@@ -34,10 +36,14 @@ func Parse(owner model.Ref, data map[string]string) (model.Settings, []model.Pro
 	d.finishRetries()
 	d.finishResponse()
 	d.finishSessions()
-	d.finishBuffers(func(name, message string) {
+	d.finishListen()
+	d.finishStatus()
+	problem := func(name, message string) {
 		problems = append(problems, model.Problem{Object: owner, Field: "data[" + name + "]", Reason: model.ReasonInvalidSetting, Message: message})
-	}, data)
-	return d.Settings, problems
+	}
+	d.finishLogs(problem)
+	d.finishBuffers(problem, data)
+	return d.Settings.WithRaw(d.Raw), problems
 }
 
 // apply sets one key and gives the reason and the message of the problem, if there is one.
@@ -50,6 +56,10 @@ func (d *draft) apply(name, text string) (reason, message string) {
 			message += "; did you mean " + near + "?"
 		}
 		return model.ReasonUnknownSetting, message
+	case key.Instead != "" && (text == "" || slices.Contains(key.Harmless, strings.ToLower(text))):
+		return "", ""
+	case key.Instead != "":
+		return model.ReasonUnsupported, "this setting has no effect: " + key.Instead
 	case key.NotYet && (text == "" || slices.Contains(key.Harmless, strings.ToLower(text))):
 		return "", ""
 	case key.NotYet && key.Closes:
@@ -62,6 +72,10 @@ func (d *draft) apply(name, text string) (reason, message string) {
 		return "", ""
 	}
 	if err := key.apply(d, text); err != nil {
+		var partly remark
+		if errors.As(err, &partly) {
+			return model.ReasonInvalidSetting, fmt.Sprintf("the value %.60q %s", text, partly)
+		}
 		shown := fmt.Sprintf("the value %.60q", text)
 		if key.Confidential {
 			shown = "the value"
@@ -91,4 +105,15 @@ func (h hsts) header() string {
 		text += "; preload"
 	}
 	return text
+}
+
+// Dynamic gives the part of the data that is no part of a configuration of nginx, and what controls requests.
+func Dynamic(data map[string]string) map[string]string {
+	kept := map[string]string{}
+	for name, text := range data {
+		if key := index[name]; key != nil && (!key.Reload || key.Closes) {
+			kept[name] = text
+		}
+	}
+	return kept
 }

@@ -15,17 +15,17 @@ var proxy = Group{
 	Name: "proxy", Doc: "Bounds on requests and on the wait for backends; annotations of the same names override them for their routes.",
 	Keys: []Key{
 		Enum("load-balance", Spec{
-			Default: none, Example: "ewma",
+			Default: none, Example: "ewma", Reload: true,
 			Doc: "How requests are spread over endpoints: round_robin, which is also the default, or ewma.",
 		}, []string{"round_robin", "ewma"}, []*model.Balance{nil, {Algorithm: model.EWMA}}, func(d *draft, v *model.Balance) { d.Route.Balance = v }),
 
 		Parsed("proxy-body-size", "size", Spec{
-			Default: "1m", Example: "8m",
+			Default: "1m", Example: "8m", Reload: true,
 			Doc: "The largest request body; 0 means no limit. Units are k, m and g.",
 		}, value.Size, func(d *draft, v int64) { d.Route.BodyLimit = v }),
 
 		Seconds("proxy-connect-timeout", Spec{
-			Default: "5", Example: "10",
+			Default: "5", Example: "10", Reload: true,
 			Doc: "How long the connection to an endpoint may take.",
 		}, func(d *draft, v time.Duration) { d.Route.Timeouts.Connect = v }),
 
@@ -35,12 +35,12 @@ var proxy = Group{
 		}, value.Version10, func(d *draft, v bool) { d.Route.HTTPVersion10 = v }),
 
 		Seconds("proxy-read-timeout", Spec{
-			Default: "60", Example: "3600",
+			Default: "60", Example: "3600", Reload: true,
 			Doc: "The longest pause between two reads from the endpoint.",
 		}, func(d *draft, v time.Duration) { d.Route.Timeouts.Read = v }),
 
 		Seconds("proxy-send-timeout", Spec{
-			Default: "60", Example: "120",
+			Default: "60", Example: "120", Reload: true,
 			Doc: "The longest pause between two writes to the endpoint.",
 		}, func(d *draft, v time.Duration) { d.Route.Timeouts.Send = v }),
 

@@ -8,23 +8,33 @@ func Groups() []Group {
 	return []Group{
 		redirect,
 		proxy,
+		upstream,
 		buffering,
 		retry,
 		response,
+		headers,
+		compression,
 		tls,
+		connections,
+		listen,
 		worker,
+		hashes,
 		log,
 		client,
 		identity,
 		limit,
 		access,
+		block,
 		auth,
 		admission,
 		errorPages,
 		waf,
 		tracing,
 		streams,
+		geoip,
+		raw,
 		notYet,
+		dropped,
 	}
 }
 
@@ -38,3 +48,12 @@ var index = func() map[string]*Key {
 	}
 	return byName
 }()
+
+// Companions gives the settings without which a key has no effect, itself left out.
+func Companions(name string) map[string]string {
+	others := map[string]string{}
+	for at := index[name]; at != nil && at.With != "" && at.With != name && others[at.With] == ""; at = index[at.With] {
+		others[at.With] = index[at.With].Example
+	}
+	return others
+}

@@ -27,12 +27,12 @@ var response = Group{
 		}, value.CookiePath, func(d *draft, v *model.Replacement) { d.Route.CookiePath = v }),
 
 		Parsed("proxy-redirect-from", "beginning of a URL, off or default", Spec{
-			Default: "off", Example: "http://inner.example.com/", Reload: true,
+			Default: "off", Example: "http://inner.example.com/", Reload: true, With: "proxy-redirect-to",
 			Doc: "Where Location and Refresh of the backend begin with this, proxy-redirect-to comes in its place. default is the same as off.",
 		}, value.LocationPart, func(d *draft, v string) { d.RedirectFrom = v }),
 
 		Parsed("proxy-redirect-to", "beginning of a URL, or off", Spec{
-			Default: "off", Example: "https://example.com/", Reload: true,
+			Default: "off", Example: "https://example.com/", Reload: true, With: "proxy-redirect-from",
 			Doc: "What comes in place of proxy-redirect-from; off changes nothing.",
 		}, value.LocationPart, func(d *draft, v string) { d.RedirectTo = v }),
 	},

@@ -14,7 +14,7 @@ var waf = Group{
 		}, func(d *draft, v bool) { d.waf = v }),
 
 		Bool("enable-owasp-modsecurity-crs", Spec{
-			Default: "false", Example: "true", Closes: true, Reload: true,
+			Default: "false", Example: "true", Closes: true, Reload: true, With: "enable-modsecurity",
 			Doc: "Adds the OWASP core rule set where ModSecurity runs.",
 		}, func(d *draft, v bool) { d.coreRules = v }),
 	},

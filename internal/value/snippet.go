@@ -16,14 +16,19 @@ const maxSnippet = 64 << 10
 
 // Snippet reads raw nginx configuration: a sequence of whole directives. What they say is nginx' to judge; here it is made sure that they stay
 // within the block that they are put into: braces and quotes balance, and the last directive ends. Whoever may write this has the power of nginx.
-func Snippet(text string) (model.Snippet, error) {
+func Snippet(text string) (model.Snippet, error) { return snippet(text, false) }
+
+// AdminSnippet is Snippet for the admin, who may also write Lua.
+func AdminSnippet(text string) (model.Snippet, error) { return snippet(text, true) }
+
+func snippet(text string, lua bool) (model.Snippet, error) {
 	if len(text) > maxSnippet {
 		return "", fmt.Errorf("is longer than %d bytes", maxSnippet)
 	}
 	if strings.ContainsRune(text, 0) {
 		return "", errors.New("contains a NUL character")
 	}
-	f := fence{text: text}
+	f := fence{text: text, lua: lua}
 	for !f.done() {
 		if err := f.step(); err != nil {
 			return "", err
@@ -45,6 +50,7 @@ type fence struct {
 	at    int
 	depth int
 	open  bool // within a directive
+	lua   bool // lets Lua blocks in
 }
 
 func (f *fence) done() bool { return f.at >= len(f.text) }
@@ -132,7 +138,55 @@ func (f *fence) skipWord() {
 
 // skipLua refuses: whether such a block ends where it seems to is for Lua's own grammar to say.
 func (f *fence) skipLua() error {
-	return errors.New("has a Lua block, which is not let in")
+	if !f.lua {
+		return errors.New("has a Lua block, which is not let in")
+	}
+	for depth := 1; depth > 0; {
+		rest := f.text[f.at:]
+		switch {
+		case rest == "":
+			return errors.New("has a Lua block that does not end")
+		case rest[0] == '{':
+			depth++
+			f.at++
+		case rest[0] == '}':
+			depth--
+			f.at++
+		default:
+			f.at += luaLength(rest)
+		}
+	}
+	f.open = false
+	return nil
+}
+
+// luaLength is how many bytes of Lua belong together: a string or a comment, whose braces count for nothing, or one byte.
+func luaLength(text string) int {
+	until := func(end string, from int) int {
+		if i := strings.Index(text[from:], end); i >= 0 {
+			return from + i + len(end)
+		}
+		return len(text)
+	}
+	switch {
+	case strings.HasPrefix(text, "--[["):
+		return until("]]", 4)
+	case strings.HasPrefix(text, "--"):
+		return until("\n", 2)
+	case strings.HasPrefix(text, "[["):
+		return until("]]", 2)
+	case text[0] != '"' && text[0] != '\'':
+		return 1
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[0], '\n':
+			return i + 1
+		}
+	}
+	return len(text)
 }
 
 // Rules reads rules of ModSecurity: any text without NUL. They become one quoted argument of a directive, so that they need no fence.

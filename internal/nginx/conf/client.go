@@ -102,7 +102,7 @@ func (p Place) selfAddress(s model.Settings) string {
 	if s.Client.ProxyProtocol {
 		return ownLoopback
 	}
-	return p.OwnAddress()
+	return ownAddress(s, p)
 }
 
 // listenOptions adds to the options of a listener what the settings say of it.

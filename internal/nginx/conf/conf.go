@@ -20,6 +20,7 @@ package conf
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -45,19 +46,14 @@ type Place struct {
 	HealthPath  string // answered by the catch-all host
 	// ModSecurity and CoreRules are files of rules: the recommended ones and OWASP's; "" where there are none.
 	ModSecurity, CoreRules string
+	// Brotli are the files of the modules for Brotli, GeoIP tells whether there is the one for GeoIP2.
+	Brotli []string
+	GeoIP  bool
 }
 
 // lacks tells whether what a shape asks of ModSecurity is not installed.
 func (p Place) lacks(s Shape) bool {
 	return p.ModSecurity == "" || s.WAF == 2 && p.CoreRules == ""
-}
-
-// OwnAddress is where nginx reaches its own listeners.
-func (p Place) OwnAddress() string {
-	if p.Address == "" {
-		return "127.0.0.1"
-	}
-	return p.Address
 }
 
 // The names of files in the runtime directory.
@@ -86,6 +82,10 @@ type Config struct {
 	ZoneBytes int64
 	// Traffic is what is counted of requests; nil for nothing.
 	Traffic *Traffic
+	// Template replaces the built-in one; nil for that.
+	Template *Template
+	// Databases are those for GeoIP, by their edition.
+	Databases map[string]Database
 	// Modules is a hash of the Lua modules, so that other modules are another configuration.
 	Modules string
 }
@@ -158,6 +158,13 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"ordinals":    func(params []model.Param) []numbered { return numbers(params) },
 	"pools":       Shapes.tlsPools,
 	"constant":    func(t model.Template) bool { return !strings.Contains(string(t), "$") },
+	"addresses":   addresses,
+	"reusePort":   reusePort,
+	"openFiles":   openFiles,
+	"logPath":     func(path string) string { return cmp.Or(path, "/dev/stdout") },
+	"pause":       func(d time.Duration) string { return fmt.Sprintf("%ds", int(d.Seconds())) },
+	"words":       func(list []string) string { return strings.Join(list, " ") },
+	"hiders":      func() []string { return []string{"proxy", "grpc", "fastcgi"} },
 	"hostNames":   func(s Server) string { return strings.Join(s.Names, " ") },
 	"lacks":       Place.lacks,
 	"traffic":     Traffic.lua,
@@ -172,18 +179,26 @@ func (c Config) Render() (text []byte, hash string) {
 }
 
 func (c Config) render(hash string) string {
+	if c.Template != nil {
+		return c.Template.render(c.data(hash))
+	}
 	var out bytes.Buffer
-	err := tmpl.Execute(&out, map[string]any{
-		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
-		"Default": DefaultShape(c.Settings), "Plain": Shape{}, "NoParts": Parts{}, "Variables": c.variables(), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
-		"Traffic": c.Traffic, "Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
-		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
-		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,
-	})
-	if err != nil {
+	if err := tmpl.Execute(&out, c.data(hash)); err != nil {
 		panic(fmt.Sprintf("nginx.conf template: %v", err))
 	}
 	return out.String()
+}
+
+// data is what templates get: see docs/template.md.
+func (c Config) data(hash string) map[string]any {
+	return map[string]any{
+		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
+		"Default": DefaultShape(c.Settings), "Plain": Shape{}, "NoParts": Parts{}, "Variables": c.variables(), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
+		"Traffic": c.Traffic, "Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
+		"HasStreams": len(c.Streams) > 0 || c.Settings.Raw.Stream != "", "Tables": c.tables(), "GeoIP": c.geoIP(), "AddsHeaders": len(c.Settings.Headers.Response) > 0,
+		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
+		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,
+	}
 }
 
 // numbered is a FastCGI parameter with the number of the variable that holds its value.

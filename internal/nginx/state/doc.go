@@ -16,7 +16,8 @@
 //	c:ID     a certificate: { "chain": PEM, "key": PEM, "ocsp": what its authority says, DER in base64,
 //	         "ocsp_until": Unix time }; the latter two are absent when nobody knows
 //	s:NAME   the certificates of a TLS server name: [ID…]
-//	g:settings  { "default": KEY, "redirect_code": n, "log_default": bool, "certificates": [ID…] }
+//	g:settings  { "default": KEY, "redirect_code": n, "log_default": bool, "certificates": [ID…], "status_from": [CIDR…],
+//	         "response_headers": [[NAME, TEMPLATE]…], "everywhere": what is asked of every request, see everywhereEntry }
 //
 // A ROUTE has these members, absent when empty or as in the default shape:
 //

@@ -85,6 +85,7 @@ func encodeSettings(m *model.Model, extra []*model.Certificate) string {
 	if e := newErrors(m.Settings.Route.Errors, nil); e != nil {
 		s["errors"] = e
 	}
+	addEverywhere(s, &m.Settings)
 	var patterns [][2]string
 	for _, h := range m.Hosts {
 		for _, p := range h.Patterns {

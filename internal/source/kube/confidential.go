@@ -109,6 +109,7 @@ func (s *Source) putSecret(old, new *corev1.Secret) {
 }
 
 func (s *Source) putConfigMap(old, new *corev1.ConfigMap) {
+	s.followConfigMap(old, new)
 	if new == nil {
 		s.configMaps.remove(keyOf(old))
 	} else if !isStripped(new) {
@@ -121,6 +122,23 @@ func (s *Source) putConfigMap(old, new *corev1.ConfigMap) {
 		return
 	}
 	s.notify()
+}
+
+// followConfigMap notes which ConfigMaps a ConfigMap names now, and fetches those that were stripped.
+func (s *Source) followConfigMap(old, new *corev1.ConfigMap) {
+	var before, after []source.Key
+	if old != nil {
+		before = s.options.ConfigMapReferences(old)
+	}
+	if new != nil {
+		after = s.options.ConfigMapReferences(new)
+	}
+	s.configMapsWanted.change(before, after)
+	for _, key := range after {
+		if _, found := s.configMaps.get(key); !found {
+			s.fetch(fetchConfigMap, key)
+		}
+	}
 }
 
 // request is an object whose content is missing.

@@ -45,6 +45,8 @@ type Options struct {
 	References func(*netv1.Ingress) (secrets, configMaps []source.Key)
 	// Secrets, ConfigMaps and Services that flags name, also outside of Namespace.
 	Secrets, ConfigMaps, Services []source.Key
+	// ConfigMapReferences names the ConfigMaps that a ConfigMap needs; nil means none.
+	ConfigMapReferences func(*corev1.ConfigMap) []source.Key
 }
 
 // Source makes snapshots from an API server. Snapshot may be called from any goroutine.
@@ -74,6 +76,9 @@ type Source struct {
 func New(options Options) *Source {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.ConfigMapReferences == nil {
+		options.ConfigMapReferences = func(*corev1.ConfigMap) []source.Key { return nil }
 	}
 	if options.References == nil {
 		options.References = func(*netv1.Ingress) (_, _ []source.Key) { return nil, nil }

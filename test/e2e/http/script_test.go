@@ -67,7 +67,8 @@ import (
 // ${web.ip} and ${web.port} are where the backend web is, ${self.http} and ${self.https} nginx' own ports, ${once} is another number in each run of a case: counters outlive cases.
 // Certificates are ${clients.ca} and the like, see pki.expand.
 //
-// Between requests, "apply FILE" brings other manifests into force, "settings FILE" other settings, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
+// Between requests, "apply FILE" brings other manifests into force, "settings FILE" other settings, those of "-" are none, "problem TEXT" demands that a Problem of the last change
+// contains it, and "problem none" that there is none, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
 // happened since the case's first state.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
@@ -100,6 +101,7 @@ func runCase(t *testing.T, path string) {
 	}
 	shared.cases++
 	shared.sessions = tls.NewLRUClientSessionCache(8)
+	shared.inForce = nil
 	steps, err := parseScript(shared.expand(read("requests.txt")))
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +133,10 @@ func runCase(t *testing.T, path string) {
 		case step.settings != "":
 			settings = read(step.settings)
 			shared.apply(t, cluster, settings)
+		case step.problem != "":
+			if got := shared.problemLines(); !strings.Contains(got, step.problem) && (step.problem != "none" || got != "") {
+				t.Errorf("line %d: problems lack %q:\n%s", step.line, step.problem, got)
+			}
 		case step.request == nil:
 			if got := shared.reloads - reloads; got != step.reloads {
 				t.Errorf("line %d: %d reloads, want %d", step.line, got, step.reloads)
@@ -145,14 +151,16 @@ func runCase(t *testing.T, path string) {
 
 // step is one request with its expectations, or another command.
 type step struct {
-	line     int
-	apply    string
-	settings string
-	await    bool
-	wait     time.Duration
-	reloads  int
-	request  *request
-	expect   []expectation
+	line  int
+	apply string
+	// settings is a file, problem what one must contain.
+	settings, problem string
+
+	await   bool
+	wait    time.Duration
+	reloads int
+	request *request
+	expect  []expectation
 }
 
 type expectation struct {
@@ -173,6 +181,8 @@ func parseScript(text string) ([]*step, error) {
 			steps = append(steps, &step{line: number, apply: rest})
 		case word == "settings":
 			steps = append(steps, &step{line: number, settings: rest})
+		case word == "problem":
+			steps = append(steps, &step{line: number, problem: rest})
 		case word == "await":
 			steps = append(steps, &step{line: number, await: true})
 		case word == "wait":

@@ -40,7 +40,10 @@ type stage struct {
 	stop                context.CancelFunc
 	stopped             chan error
 	reloads             int                    // since the stage began
-	refused             map[string]string      // snippets that nginx did not take
+	refused             map[string]string      // snippets and settings that nginx did not take
+	inForce             *model.Settings        // of the last case, or of an earlier step of this one; nil at the beginning of a case
+	settingsID          string                 // of the last model
+	problems            []model.Problem        // likewise
 	cases               int                    // that began
 	sessions            tls.ClientSessionCache // of the case
 }
@@ -167,17 +170,31 @@ func (s *stage) build(t testing.TB, cluster, settings string) *model.Model {
 		t.Fatalf("manifests, line %d: %s\n%s", fault.Line, fault.Message, all)
 	}
 	snapshot = snapshot.WithRefused(s.refused).WithAddresses(map[string][]netip.Addr{"external.example": {s.backends["web"].Addr()}})
-	return ingress.NewBuilder(options).Build(snapshot).Model
+	builder := ingress.NewBuilder(options)
+	if s.inForce != nil {
+		builder.Confirm(*s.inForce)
+	}
+	m := builder.Build(snapshot).Model
+	s.settingsID, s.problems = m.SettingsID, m.Problems
+	return m
 }
 
 // apply brings manifests into force.
 func (s *stage) apply(t testing.TB, cluster, settings string) model.Change {
 	t.Helper()
 	for {
-		change, err := s.try(s.build(t, cluster, settings))
+		m := s.build(t, cluster, settings)
+		change, err := s.try(m)
 		var refusal *model.RefusedError
 		if !errors.As(err, &refusal) {
+			s.inForce = &m.Settings
 			return s.applied(t, change, err)
+		}
+		for key, reason := range refusal.Settings {
+			if _, known := s.refused[model.SettingsRefusal(s.settingsID, key)]; known {
+				t.Fatalf("the model still has the refused setting %q: %s", key, reason)
+			}
+			s.refused[model.SettingsRefusal(s.settingsID, key)] = reason
 		}
 		for snippet, reason := range refusal.Snippets { // as the controller does
 			if _, known := s.refused[string(snippet)]; known {
@@ -209,4 +226,13 @@ func (s *stage) applied(t testing.TB, change model.Change, err error) model.Chan
 		s.reloads++
 	}
 	return change
+}
+
+// problemLines gives the Problems of the last model.
+func (s *stage) problemLines() string {
+	var out strings.Builder
+	for _, p := range s.problems {
+		fmt.Fprintf(&out, "%s %s: %s: %s\n", p.Object, p.Field, p.Reason, p.Message)
+	}
+	return out.String()
 }

@@ -10,6 +10,7 @@ local answer = require "fairway.answer"
 local canary = require "fairway.canary"
 local client = require "fairway.client"
 local cors = require "fairway.cors"
+local everywhere = require "fairway.everywhere"
 local external_auth = require "fairway.external_auth"
 local find = require "fairway.find"
 local handshake = require "fairway.handshake"
@@ -102,7 +103,7 @@ local function built_in(uri)
     end
     if uri == "/nginx_status" then
         var.fairway_unlogged = "1"
-        return exec("@status")
+        return everywhere.may_read_status() and exec("@status") or exit(403)
     end
 end
 
@@ -280,6 +281,10 @@ end
 
 function M.handle()
     refresh()
+    local rules = store.settings.everywhere
+    if rules then
+        everywhere.check(rules)
+    end
     local name, begin = var.host, M.begin
     local host = host_of(name)
     if not host then
