@@ -17,7 +17,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/pflag"
 
-	"github.com/fairway-ingress/fairway/internal/nginx"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
 )
 
@@ -28,10 +27,16 @@ type nginxFiles struct {
 	editions string // with commas between
 
 	log       *slog.Logger
-	driver    *nginx.Driver
+	driver    fileUser
 	text      string                   // of the template that was tried last
 	tried     bool                     // whether there was one
 	databases map[string]conf.Database // that the driver has
+}
+
+// fileUser is who is given what the files hold; an nginx.Driver is one.
+type fileUser interface {
+	UseDatabases(databases map[string]conf.Database)
+	UseTemplate(ctx context.Context, text string) error
 }
 
 const (
@@ -61,7 +66,7 @@ func (f *nginxFiles) check() error {
 
 // start gives the driver what the files hold now and follows them until ctx ends. A template that cannot be read at the start is reported like one that
 // is not good.
-func (f *nginxFiles) start(ctx context.Context, driver *nginx.Driver, log *slog.Logger) {
+func (f *nginxFiles) start(ctx context.Context, driver fileUser, log *slog.Logger) {
 	f.driver, f.log = driver, log
 	f.look(ctx)
 	go f.watch(ctx)
@@ -74,7 +79,7 @@ func (f *nginxFiles) watch(ctx context.Context) {
 		return
 	}
 	defer watcher.Close()
-	timer := time.NewTimer(lookEvery)
+	timer := time.NewTimer(settleFor) // for what changed meanwhile
 	defer timer.Stop()
 	for {
 		f.follow(watcher)

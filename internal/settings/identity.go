@@ -21,7 +21,7 @@ var identity = Group{
 		"would be compared with the wrong ones.",
 	Keys: []Key{
 		Bool("compute-full-forwarded-for", Spec{
-			Default: "false", Example: "true", Reload: true,
+			Default: "false", Example: "true", Reload: true, With: "use-forwarded-headers",
 			Doc: "With use-forwarded-headers, backends get in X-Forwarded-For the list that the sender gave and the sender's own address, " +
 				"instead of the client's address alone.",
 		}, func(d *draft, v bool) { d.Client.FullForwardedFor = v }),
@@ -38,7 +38,7 @@ var identity = Group{
 		}, parseClientHeader, func(d *draft, v string) { d.Client.For = v }),
 
 		Parsed("forwarded-for-proxy-protocol-header", "header name", Spec{
-			Default: "X-Forwarded-For-Proxy-Protocol", Example: "X-Client-Addresses", Reload: true,
+			Default: "X-Forwarded-For-Proxy-Protocol", Example: "X-Client-Addresses", Reload: true, With: "use-forwarded-headers",
 			Doc: "When there are both PROXY headers and a forwarded-for-header, the addresses of both are in this header on the way to the " +
 				"backend; what clients send in it is replaced.",
 		}, parseClientHeader, func(d *draft, v string) { d.Client.Late = v }),
@@ -56,7 +56,7 @@ var identity = Group{
 		}, parseDuration, func(d *draft, v time.Duration) { d.Client.HeaderTimeout = v }),
 
 		Parsed("proxy-real-ip-cidr", "addresses and networks", Spec{
-			Default: "0.0.0.0/0", Example: "10.0.0.0/8,2001:db8::/32", Reload: true, Closes: true,
+			Default: "0.0.0.0/0", Example: "10.0.0.0/8,2001:db8::/32", Reload: true, With: "use-forwarded-headers", Closes: true,
 			Doc: "Whose word counts: senders with other addresses are clients themselves, whatever their headers say. The default believes " +
 				"every sender with an IPv4 address, so it " +
 				"should name the load balancers. Empty for nobody.",

@@ -22,7 +22,8 @@ var ledgerCluster = rule("web", "h.example", "/", "web", "") +
 
 // ledgerWith are further settings without which a key changes nothing for the nginx of these tests, which has one address.
 var ledgerWith = map[string]map[string]string{
-	"disable-ipv6": {"bind-address-ipv6": "::1"},
+	"disable-ipv6":                        {"bind-address-ipv6": "::1"},
+	"forwarded-for-proxy-protocol-header": {"use-proxy-protocol": "true"},
 }
 
 // TestReloadLedger changes each key that acts, there and back, and notes whether nginx was reloaded: docs/settings.md says so of each. The table is printed
