@@ -29,6 +29,7 @@ import (
 
 // apiFlags say how to reach the API server.
 type apiFlags struct {
+	secretFlags
 	host, authority, kubeconfig string
 	resync                      time.Duration
 }
@@ -39,6 +40,7 @@ func (f *apiFlags) flags() *pflag.FlagSet {
 	flags.StringVar(&f.authority, "certificate-authority", "", "CA file for --apiserver-host")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file to use instead of the pod's own account")
 	flags.DurationVar(&f.resync, "sync-period", 0, "interval at which all objects are looked at again; 0 never")
+	f.secretFlags.add(flags)
 	return flags
 }
 
@@ -89,6 +91,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 			log.Warn("zone of the own node is not known, so hints of zones are not used", "err", err)
 		}
 	}
+	options.SecretsLimit = f.limit()
 	given := *options
 	configMaps := append(named(options.ConfigMap), namedBySettings(ctx, client, given)...)
 	return kube.New(kube.Options{
@@ -96,7 +99,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 		References:          func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
 		ConfigMapReferences: func(c *corev1.ConfigMap) []source.Key { return ingress.SettingsReferences(given, c) },
 		Secrets:             named(options.DefaultCertificate), ConfigMaps: configMaps,
-		Services: named(published),
+		Services: named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector,
 	}), nil
 }
 

@@ -50,6 +50,7 @@ type controllerFlags struct {
 	runtimeDir string
 	nginx      string
 	modules    string
+	workerUser string
 	bind       string
 	logFormat  string
 	accessLog  string
@@ -109,6 +110,7 @@ func (f *controllerFlags) nginxFlags() *pflag.FlagSet {
 	flags.StringVar(&f.runtimeDir, "runtime-dir", defaultRuntimeDir(), "directory for nginx.conf, sockets and temporary files; one per controller")
 	flags.StringVar(&f.nginx, "nginx-binary", "", "nginx program; default: the environment variable NGINX_BINARY, else nginx in PATH or /usr/sbin")
 	flags.StringVar(&f.modules, "nginx-modules-dir", "", "folder of nginx' dynamic modules; default: where Debian and Ubuntu put them")
+	flags.StringVar(&f.workerUser, "worker-user", "", "user that nginx' workers run as where the controller is root; default: www-data, nginx or nobody, whichever there is")
 	flags.StringVar(&f.accessLog, "access-log", "-", "file for nginx' access log, - for standard output")
 	return flags
 }
@@ -164,7 +166,7 @@ status 0. A second signal ends it at once.`,
 // check finds mistakes that flags make together.
 func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	fail := func(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-	if err := cmp.Or(f.classFlags.check(), f.leaderFlags.check()); err != nil {
+	if err := cmp.Or(f.classFlags.check(), f.leaderFlags.check(), f.secretFlags.check(f.namespace)); err != nil {
 		return err
 	}
 	if err := f.files.check(); err != nil {
@@ -248,7 +250,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	requests := f.metrics.wanted(log)
 	driver, err := nginx.New(nginx.Options{
 		Traffic: requests.Traffic(),
-		Binary:  cmp.Or(f.nginx, os.Getenv("NGINX_BINARY")), ModulesDir: f.modules, RuntimeDir: f.runtimeDir, Address: f.bind,
+		Binary:  cmp.Or(f.nginx, os.Getenv("NGINX_BINARY")), ModulesDir: f.modules, RuntimeDir: f.runtimeDir, WorkerUser: f.workerUser, Address: f.bind,
 		HTTPPort: f.httpPort, HTTPSPort: f.httpsPort, HealthPath: f.healthPath, Template: f.files.template, AccessLog: accessLog, ErrorLog: os.Stderr, Log: log.With("part", "nginx"),
 	})
 	if err != nil {

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -57,7 +55,7 @@ func newReplica(ctx context.Context, f *controllerFlags, loop *controller.Loop, 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.elect(f, config, loop); err != nil {
+	if err := r.elect(config, loop); err != nil {
 		return nil, err
 	}
 	echoes, err := client(config, 100)
@@ -80,7 +78,7 @@ func client(config *rest.Config, perSecond float32) (kubernetes.Interface, error
 	return c, nil
 }
 
-func (r *replica) elect(f *controllerFlags, config *rest.Config, loop *controller.Loop) error {
+func (r *replica) elect(config *rest.Config, loop *controller.Loop) error {
 	switch {
 	case r.flags.noElection:
 		r.log.Info("no leader is elected, so this replica writes no status of Ingresses", "flag", "--disable-leader-election")
@@ -95,16 +93,9 @@ func (r *replica) elect(f *controllerFlags, config *rest.Config, loop *controlle
 	}
 	r.election = election.New(election.Options{
 		Client: leases, Namespace: r.pod.namespace, Name: r.flags.electionID, Identity: r.pod.name, TTL: r.flags.electionTTL, Log: r.log,
-		Changed: loop.Metrics.Leadership(f.metricLabels(r.pod), r.flags.electionID),
+		Changed: loop.Metrics.Leadership(r.flags.electionID),
 	})
 	return nil
-}
-
-// metricLabels are those that all of the predecessor's metrics have.
-func (f *controllerFlags) metricLabels(pod podName) prometheus.Labels {
-	return prometheus.Labels{
-		"controller_namespace": cmp.Or(pod.namespace, "default"), "controller_class": f.controllerClass, "controller_pod": pod.name,
-	}
 }
 
 // keepStatus makes the status follow what the loop serves.

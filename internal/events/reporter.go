@@ -80,6 +80,7 @@ type Reporter struct {
 
 	mu       sync.Mutex // guards below
 	round    *Round     // the newest
+	first    *Round     // what was there when this replica began, which is no news
 	reloads  []reload   // not told yet
 	contests []model.Problem
 
@@ -127,6 +128,9 @@ func (r *Reporter) awake() {
 func (r *Reporter) Report(round *Round) {
 	r.mu.Lock()
 	r.round = round
+	if r.first == nil {
+		r.first = round
+	}
 	r.mu.Unlock()
 	r.awake()
 }
@@ -191,6 +195,9 @@ func (r *Reporter) Run(ctx context.Context) {
 func (r *Reporter) look(now time.Time) bool {
 	r.mu.Lock()
 	round, reloads, contests := r.round, r.reloads, r.contests
+	if r.last == nil && r.first != nil {
+		r.last, r.first = r.first, &Round{} // which keeps nothing in memory
+	}
 	r.reloads, r.contests = nil, nil
 	r.mu.Unlock()
 	for _, next := range reloads {
@@ -224,15 +231,12 @@ func (r *Reporter) tellReload(next reload) {
 	r.recorder.Event(r.options.Pod, kind, ReasonReload, cut(next.message))
 }
 
-// compare notes what changed since the last round. What was there when this replica began is not news.
+// compare notes what changed since the last round that was looked at.
 func (r *Reporter) compare(round *Round, speaks bool) {
 	before := r.last
 	r.last = round
 	if before == round {
 		return
-	}
-	if before == nil {
-		before = &Round{Accepted: round.Accepted}
 	}
 	source.Diff(before.Accepted, round.Accepted, func(old, new *netv1.Ingress) {
 		if new == nil {

@@ -241,5 +241,18 @@ func (r *run) assemble() {
 	m.Certificates = r.memory.sortCertificates(r.certificates)
 	slices.Sort(r.result.ExternalNames)
 	r.result.ExternalNames = slices.Compact(r.result.ExternalNames)
+	r.tellSecretsLimit()
 	m.Problems = model.SortProblems(r.problems)
+}
+
+// tellSecretsLimit adds to what is said of missing Secrets that they may just not be looked at.
+func (r *run) tellSecretsLimit() {
+	if r.options.SecretsLimit == "" {
+		return
+	}
+	for i := range r.problems {
+		if r.problems[i].Reason == model.ReasonMissingSecret {
+			r.problems[i].Message += "; only Secrets " + r.options.SecretsLimit + " are looked at"
+		}
+	}
 }

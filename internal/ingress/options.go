@@ -43,6 +43,8 @@ type Options struct {
 	DefaultBackend source.Key
 	// DefaultCertificate names the Secret of the certificate for clients that no other is for; zero for a self-signed one.
 	DefaultCertificate source.Key
+	// SecretsLimit says, for the messages of Problems, which Secrets alone are looked at; empty for all.
+	SecretsLimit string
 	// ConfigMap names the ConfigMap of the settings; zero for the defaults.
 	ConfigMap source.Key
 }

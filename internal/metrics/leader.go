@@ -4,26 +4,35 @@
 package metrics
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Leadership makes the predecessor's family that tells who leads, and gives the function that sets it. As there, a replica that has never led has
-// no series. The labels are those that all of the predecessor's families have; election is the name of the Lease.
-func (m *Metrics) Leadership(labels prometheus.Labels, election string) func(leading bool) {
+// leadership is whether this replica leads. Where nobody is elected, each reports for itself.
+type leadership struct{ elects, leads atomic.Bool }
+
+// reports tells whether this replica reports what all of them see.
+func (l *leadership) reports() bool { return !l.elects.Load() || l.leads.Load() }
+
+// Leadership makes the predecessor's family that tells who leads, if its families are asked for, and gives the function that sets it. As there,
+// a replica that has never led has no series. The label is the name of the Lease.
+func (m *Metrics) Leadership(election string) func(leading bool) {
+	m.leadership.elects.Store(true)
+	labels, enabled := m.Predecessor()
 	status := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "nginx_ingress_controller_leader_election_status", ConstLabels: labels,
-		Help: "1 on the replica that leads, 0 on one that has led and no longer does.",
+		Name: prefix + "leader_election_status", ConstLabels: labels, Help: "1 on the replica that leads, 0 on one that has led and no longer does.",
 	}, []string{"name"})
-	m.registry.MustRegister(status)
-	led := false
+	if enabled {
+		m.Register(status)
+	}
 	return func(leading bool) {
-		switch {
-		case leading:
-			led = true
-			status.WithLabelValues(election).Set(1)
-		case led:
-			status.WithLabelValues(election).Set(0)
+		m.leadership.leads.Store(leading)
+		value := 0.0
+		if leading {
+			value = 1
 		}
+		status.WithLabelValues(election).Set(value)
 	}
 }
 
@@ -32,7 +41,7 @@ func (m *Metrics) StatusWrites(contested func() int) func(error) {
 	writes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fairway_status_writes_total", Help: "Writes of status.loadBalancer of Ingresses, by result: ok or error.",
 	}, []string{"result"})
-	m.registry.MustRegister(writes, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.Register(writes, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fairway_status_contested", Help: "Ingresses whose status is left to another controller that keeps writing other addresses.",
 	}, func() float64 { return float64(contested()) }))
 	return func(err error) {

@@ -31,7 +31,8 @@ type Options struct {
 	Usage func(context.Context) (model.Usage, error)
 	// Master gives the process ID of nginx' master, 0 when it is not running.
 	Master func() int
-	// Leads tells whether this replica is the one that reports what all of them see, the expiry of certificates; nil is always.
+	// Leads tells whether this replica is the one that reports what all of them see, the expiry of certificates; nil is
+	// what Leadership is told, and always where nobody is elected.
 	Leads func() bool
 	// Fallback is the certificate for names that have none; nil for none.
 	Fallback *model.Certificate
@@ -46,6 +47,8 @@ type Metrics struct {
 	own      *own
 	old      *predecessor // nil without Options.Requests
 
+	leadership leadership
+
 	mu    sync.Mutex // guards all below
 	usage model.Usage
 	fresh bool // usage is of now
@@ -57,6 +60,9 @@ func New(options Options) *Metrics {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	m := &Metrics{options: options, registry: prometheus.NewRegistry(), own: newOwn(options.Version)}
+	if options.Leads == nil {
+		m.options.Leads = m.leadership.reports
+	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.own.all()...)
 	if options.Usage != nil {

@@ -18,6 +18,9 @@ type Options struct {
 	ModulesDir string
 	// RuntimeDir holds nginx.conf, sockets, pid file and temporary files. It is made if missing, mode 0700.
 	RuntimeDir string
+	// WorkerUser is whom the workers run as, which takes a master that is root; empty means www-data, nginx or nobody, whichever there is,
+	// and for a master that is not root its own user.
+	WorkerUser string
 	// Address is what listeners bind to; empty means all addresses, IPv4 and IPv6.
 	Address string
 	// HTTPPort and HTTPSPort are where clients come in.

@@ -7,14 +7,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -85,16 +83,11 @@ func (d *Driver) prepare() (conf.Place, string, error) {
 			return none, "", err
 		}
 	}
-	uid, gid := os.Getuid(), os.Getgid()
-	if uid == 0 {
-		worker, err := workerUser()
-		if err != nil {
-			return none, "", err
-		}
-		place.User = worker.Username
-		uid, _ = strconv.Atoi(worker.Uid)
-		gid, _ = strconv.Atoi(worker.Gid)
+	name, uid, gid, err := workerUser(os.Getuid(), os.Getgid(), d.options.WorkerUser)
+	if err != nil {
+		return none, "", err
 	}
+	place.User = name
 	return place, binary, makeDirs(dir, uid, gid)
 }
 
@@ -186,16 +179,6 @@ func findRules(modules, dir string) (recommended, core string) {
 		core = filepath.Join(dir, coreRulesFile)
 	}
 	return recommended, core
-}
-
-// workerUser is whom workers run as when the master is root.
-func workerUser() (*user.User, error) {
-	for _, name := range []string{"www-data", "nginx", "nobody"} {
-		if u, err := user.Lookup(name); err == nil {
-			return u, nil
-		}
-	}
-	return nil, errors.New("find a user for nginx' workers: there is neither www-data nor nginx nor nobody")
 }
 
 func hasIPv6() bool {

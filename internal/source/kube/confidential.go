@@ -178,7 +178,7 @@ func (s *Source) fetchOne(ctx context.Context, r request) error {
 	defer cancel()
 	switch r.kind {
 	case fetchSecret:
-		if _, found := s.secrets.get(r.key); found {
+		if _, found := s.secrets.get(r.key); found || !s.watchesSecretsIn(r.key.Namespace) {
 			return nil
 		}
 		secret, err := s.options.Client.CoreV1().Secrets(r.key.Namespace).Get(ctx, r.key.Name, metav1.GetOptions{})
@@ -187,6 +187,9 @@ func (s *Source) fetchOne(ctx context.Context, r request) error {
 		}
 		if err != nil {
 			return err
+		}
+		if !s.selects(secret) {
+			return nil // as if there were none; that it is labelled will be an event
 		}
 		secret.ManagedFields = nil
 		s.secrets.set(r.key, secret)

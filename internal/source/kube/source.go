@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -39,6 +40,10 @@ type Options struct {
 	Namespace string
 	// Namespaces asks for the Namespace objects, which a selector by label needs.
 	Namespaces bool
+	// SecretNamespaces, when not empty, are the only ones whose Secrets are watched, and SecretSelector, when not nil, is what labels of a Secret
+	// must match. Secrets that flags name are watched in any case.
+	SecretNamespaces []string
+	SecretSelector   labels.Selector
 	// Resync makes the informers give all objects again now and then; 0 never.
 	Resync time.Duration
 	// References names the Secrets and ConfigMaps that an Ingress needs; nil means none.
@@ -200,38 +205,32 @@ func (s *Source) informers(ctx context.Context) (first, second []watch, err erro
 			s.notify()
 		}),
 	)
-	second = append(second,
-		add(s, scoped.Core().V1().Secrets().Informer(), s.keepSecret, sameSecret, s.putSecret),
-		add(s, scoped.Core().V1().ConfigMaps().Informer(), s.keepConfigMap, sameConfigMap, s.putConfigMap),
-	)
+	second = append(s.secretWatches(), add(s, scoped.Core().V1().ConfigMaps().Informer(), s.keepConfigMap, sameConfigMap, s.putConfigMap))
 	return first, append(second, s.outside()...), nil
 }
 
-// outside gives an informer for each object that a flag names outside of the one watched namespace.
+// single makes informers that watch one object.
+func (s *Source) single(key source.Key) informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactoryWithOptions(s.options.Client, s.options.Resync, informers.WithNamespace(key.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, key.Name).String()
+		}))
+}
+
+// outside gives an informer for each ConfigMap and Service that a flag names outside of the one watched namespace.
 func (s *Source) outside() []watch {
 	if s.options.Namespace == "" {
 		return nil
 	}
-	single := func(key source.Key) informers.SharedInformerFactory {
-		return informers.NewSharedInformerFactoryWithOptions(s.options.Client, s.options.Resync, informers.WithNamespace(key.Namespace),
-			informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, key.Name).String()
-			}))
-	}
 	var list []watch
-	for _, key := range s.options.Secrets {
-		if key.Namespace != s.options.Namespace {
-			list = append(list, add(s, single(key).Core().V1().Secrets().Informer(), s.keepSecret, sameSecret, s.putSecret))
-		}
-	}
 	for _, key := range s.options.ConfigMaps {
 		if key.Namespace != s.options.Namespace {
-			list = append(list, add(s, single(key).Core().V1().ConfigMaps().Informer(), s.keepConfigMap, sameConfigMap, s.putConfigMap))
+			list = append(list, add(s, s.single(key).Core().V1().ConfigMaps().Informer(), s.keepConfigMap, sameConfigMap, s.putConfigMap))
 		}
 	}
 	for _, key := range s.options.Services {
 		if key.Namespace != s.options.Namespace {
-			list = append(list, add(s, single(key).Core().V1().Services().Informer(), slim, sameService, s.putService))
+			list = append(list, add(s, s.single(key).Core().V1().Services().Informer(), slim, sameService, s.putService))
 		}
 	}
 	return list

@@ -10,7 +10,7 @@ import (
 
 // A leader that is killed is followed within --election-ttl, and the status of Ingresses goes on. The other replica has served all the while.
 func TestLeaderKilled(t *testing.T) {
-	const ttl = 10 * time.Second
+	const ttl = 15 * time.Second
 	e := running(t)
 	ns := e.namespace(t)
 	e.deploy(t, ns)

@@ -91,8 +91,13 @@ func (e *environment) addresses(t *testing.T, namespace, name string) string {
 	for _, a := range i.Status.LoadBalancer.Ingress {
 		list = append(list, a.IP+a.Hostname)
 	}
+	return joined(list)
+}
+
+// joined gives a list in the order in which addresses compares.
+func joined(list []string) string {
 	slices.Sort(list)
-	return strings.Join(list, ",")
+	return strings.Join(slices.Compact(list), ",")
 }
 
 func (e *environment) eventuallyAddresses(t *testing.T, namespace, name, want string) {
@@ -114,4 +119,21 @@ func (e *environment) events(t *testing.T, namespace, name string) map[string]st
 		}
 	}
 	return found
+}
+
+// updateIngress changes an Ingress, again if somebody else wrote it meanwhile.
+func (e *environment) updateIngress(t *testing.T, namespace, name string, change func(*netv1.Ingress)) {
+	t.Helper()
+	ingresses := e.client.NetworkingV1().Ingresses(namespace)
+	for range 10 {
+		ingress, err := ingresses.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(ingress)
+		if _, err = ingresses.Update(t.Context(), ingress, metav1.UpdateOptions{}); err == nil {
+			return
+		}
+	}
+	t.Fatalf("ingress %s/%s can't be updated", namespace, name)
 }

@@ -36,8 +36,8 @@ type replica struct {
 	kubeconfig string
 }
 
-// nextPort is of the cluster's network, which is ours alone.
-var nextPort = 20000
+// nextPort is of the cluster's network, which is ours alone, and below what its outgoing connections take.
+var nextPort = 11000
 
 // start starts a replica, without waiting until it is ready.
 func (e *environment) start(t *testing.T, name string, flags ...string) *replica {
@@ -61,7 +61,7 @@ func (e *environment) startAs(t *testing.T, kubeconfig, name string, flags ...st
 	arguments := append([]string{
 		"netns", "exec", e.cluster.Netns, filepath.Join(e.dir, "fairway"), "controller", "--kubeconfig", kubeconfig,
 		"--controller-class", controllerName, "--runtime-dir", filepath.Join(r.dir, "run"),
-		"--http-port", strconv.Itoa(r.http), "--https-port", strconv.Itoa(r.http + 1), "--healthz-port", strconv.Itoa(r.own), "--profiling=false",
+		"--http-port", strconv.Itoa(r.http), "--https-port", strconv.Itoa(r.http + 1), "--healthz-port", strconv.Itoa(r.own), "--profiling=false", "--enable-metrics",
 		"--post-shutdown-grace-period", "0", "--access-log", "/dev/null",
 	}, flags...)
 	r.cmd = exec.Command("ip", arguments...)
