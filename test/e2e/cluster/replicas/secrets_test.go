@@ -91,7 +91,7 @@ func TestSecretsOfOneNamespace(t *testing.T) {
 		return strings.Contains(e.events(t, elsewhere.Name, elsewhere.Name)["MissingSecret"], "only Secrets of --watch-secrets-in="+ns+" are looked at")
 	})
 	for _, c := range e.calls(t, "limited") {
-		if c.ResponseStatus.Code == http.StatusForbidden {
+		if c.forbidden() {
 			t.Errorf("forbidden: %s %s", c.Verb, c.RequestURI)
 		}
 	}
