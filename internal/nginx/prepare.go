@@ -83,12 +83,12 @@ func (d *Driver) prepare() (conf.Place, string, error) {
 			return none, "", err
 		}
 	}
-	name, uid, gid, err := workerUser(os.Getuid(), os.Getgid(), d.options.WorkerUser)
+	w, err := findWorker(os.Getuid(), os.Getgid(), d.options.WorkerUser)
 	if err != nil {
 		return none, "", err
 	}
-	place.User = name
-	return place, binary, makeDirs(dir, uid, gid)
+	place.User, place.Group = w.user, w.group
+	return place, binary, makeDirs(dir, w.uid, w.gid)
 }
 
 // makeDirs makes the folders of the runtime directory. Workers may pass through it, but only the controller's user may look at the

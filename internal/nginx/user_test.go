@@ -8,22 +8,23 @@ import (
 	"testing"
 )
 
-func TestWorkerUser(t *testing.T) {
+func TestFindWorker(t *testing.T) {
 	for _, c := range []struct {
 		title  string
 		uid    int
 		wanted string
 		name   string
+		group  string
 		own    bool // the user of the master
 		fails  string
 	}{
-		{"root, by default", 0, "", "www-data", false, ""},
-		{"root, by name", 0, "nobody", "nobody", false, ""},
-		{"root, an unknown name", 0, "no-such-user", "", false, "correct --worker-user"},
-		{"another user", 1234, "", "", true, ""},
-		{"another user, by name", 1234, "nobody", "", false, "leave --worker-user out"},
+		{"root, by default", 0, "", "www-data", "www-data", false, ""},
+		{"root, by name", 0, "nobody", "nobody", "nogroup", false, ""},
+		{"root, an unknown name", 0, "no-such-user", "", "", false, "correct --worker-user"},
+		{"another user", 1234, "", "", "", true, ""},
+		{"another user, by name", 1234, "nobody", "", "", false, "leave --worker-user out"},
 	} {
-		name, uid, gid, err := workerUser(c.uid, 77, c.wanted)
+		w, err := findWorker(c.uid, 77, c.wanted)
 		switch {
 		case c.fails != "":
 			if err == nil || !strings.Contains(err.Error(), c.fails) {
@@ -31,8 +32,8 @@ func TestWorkerUser(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s: %v", c.title, err)
-		case name != c.name || c.own != (uid == c.uid) || c.own != (gid == 77):
-			t.Errorf("%s: %q, user %d, group %d", c.title, name, uid, gid)
+		case w.user != c.name || w.group != c.group || c.own != (w.uid == c.uid) || c.own != (w.gid == 77):
+			t.Errorf("%s: %+v", c.title, w)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type Place struct {
 	HTTPPort    int
 	HTTPSPort   int
 	User        string // of the workers; "" leaves the user of the master
+	Group       string // of the workers, where User is set
 	OpenFiles   int    // limit of file descriptors per worker; 0 leaves it
 	HTTP2OnPort bool   // nginx older than 1.25.1: HTTP/2 belongs to the listen directive and excludes HTTP/1.1 on a plain-text port
 	HealthPath  string // answered by the catch-all host
