@@ -103,25 +103,31 @@ func newStage() (*stage, error) {
 	if s.backends, err = startBackends(s.pki); err != nil {
 		return nil, err
 	}
+	return s, s.start(nil)
+}
+
+// start starts nginx in s.dir. Traffic is what is counted of requests; nil for nothing.
+func (s *stage) start(traffic *model.TrafficOptions) error {
 	for _, port := range []*int{&s.httpPort, &s.httpsPort} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		*port = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 	}
+	var err error
 	s.driver, err = nginx.New(nginx.Options{
-		RuntimeDir: dir, Address: "127.0.0.1", HTTPPort: s.httpPort, HTTPSPort: s.httpsPort,
+		RuntimeDir: s.dir, Traffic: traffic, Address: "127.0.0.1", HTTPPort: s.httpPort, HTTPSPort: s.httpsPort,
 		AccessLog: &s.access, ErrorLog: &s.errors, Log: slog.New(slog.NewTextHandler(&s.errors, nil)),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() { s.stopped <- s.driver.Run(ctx) }()
-	return s, nil
+	return nil
 }
 
 // expand puts the backends' addresses into a text, ${web.ip}, ${web.port}, nginx' own ports, ${self.http}, ${self.https}, and ${once}, a number
