@@ -111,7 +111,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func TestVerdicts(t *testing.T) {
 	reviewer, _ := newReviewer(newIngress("a", "owner", "shop.example", "/"))
-	m := metrics.New(metrics.Options{Version: "test"})
+	m := metrics.New(metrics.Options{Requests: metrics.DefaultRequestOptions()})
 	h := NewHandler(reviewer, true, m.Admission(nil), quiet)
 
 	_, _, free := ask(t, h, reviewOf(newIngress("b", "free", "other.example", "/"), nil))

@@ -19,7 +19,8 @@ type Admission struct {
 // mostReviewed bounds the series of check_success and of check_errors, one for each Ingress.
 const mostReviewed = 1000
 
-// Admission makes the families of the webhook, with these labels on each, and registers them. It is to be called once at most.
+// Admission makes the families of the webhook, with these labels on each, and registers them if the predecessor's families are asked for. It is to
+// be called once at most.
 func (m *Metrics) Admission(labels prometheus.Labels) *Admission {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "nginx_ingress_controller_admission_" + name, Help: help, ConstLabels: labels})
@@ -38,7 +39,9 @@ func (m *Metrics) Admission(labels prometheus.Labels) *Admission {
 		roundtrip:    gauge("roundtrip_duration", "Seconds that the whole review of the last accepted Ingress took."),
 		success:      &bounded{CounterVec: success}, failure: &bounded{CounterVec: failure},
 	}
-	m.registry.MustRegister(a.tested, a.testedTime, a.rendered, a.renderedTime, a.size, a.roundtrip, success, failure)
+	if _, enabled := m.Predecessor(); enabled {
+		m.Register(a.tested, a.testedTime, a.rendered, a.renderedTime, a.size, a.roundtrip, success, failure)
+	}
 	return a
 }
 

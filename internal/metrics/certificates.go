@@ -35,12 +35,8 @@ type leaf struct {
 func newCertificates(o Options) *certificates {
 	labels := []string{"class", "namespace", "host", "secret_name", "identifier"}
 	more := append(labels[:len(labels):len(labels)], "issuer_organization", "issuer_common_name", "serial_number", "public_key_algorithm")
-	leads := o.Leads
-	if leads == nil {
-		leads = func() bool { return true }
-	}
 	return &certificates{
-		class: o.Class, leads: leads, fallback: o.Fallback, parsed: map[model.CertificateID]*leaf{},
+		class: o.Class, leads: o.Leads, fallback: o.Fallback, parsed: map[model.CertificateID]*leaf{},
 		expiry: prometheus.NewDesc(prefix+"ssl_expire_time_seconds", "When the certificate of a host expires, in Unix seconds.", labels, nil),
 		info:   prometheus.NewDesc(prefix+"ssl_certificate_info", "1 for each certificate of a host, with its details as labels.", more, nil),
 	}

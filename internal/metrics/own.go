@@ -42,7 +42,8 @@ func newOwn(version string) *own {
 		seen: map[string]bool{},
 		info: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "fairway_build_info", Help: "1, with the version as label."}, []string{"version"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fairway_reload_total", Help: "Times that the data plane read a new configuration, by reason. A change with several reasons counts for each.",
+			Name: "fairway_reload_total",
+			Help: "Times that the data plane read a new configuration, by reason. A change with several reasons counts for each.",
 		}, []string{"reason"}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "fairway_apply_failures_total", Help: "Rounds that did not bring the objects into force; each is repeated.",

@@ -15,9 +15,9 @@ import (
 // processes are the families of nginx' processes, read from /proc: the master and its children. What ended children used is part of the
 // master's account, so the sums never fall while it lives.
 type processes struct {
-	options                                      Options
-	number, cpu, read, write, resident, virtual_ *prometheus.Desc
-	oldest                                       *prometheus.Desc
+	options                                     Options
+	number, cpu, read, write, resident, virtual *prometheus.Desc
+	oldest                                      *prometheus.Desc
 }
 
 func newProcesses(o Options) *processes {
@@ -28,14 +28,14 @@ func newProcesses(o Options) *processes {
 		options: o, number: desc("num_procs", "Processes of nginx."),
 		cpu:  desc("cpu_seconds_total", "CPU time of nginx' processes, user and system, in seconds."),
 		read: desc("read_bytes_total", "Bytes that nginx' processes read."), write: desc("write_bytes_total", "Bytes that nginx' processes wrote."),
-		resident: desc("resident_memory_bytes", "Resident memory of nginx' processes."), virtual_: desc("virtual_memory_bytes", "Virtual memory of nginx' processes."),
+		resident: desc("resident_memory_bytes", "Resident memory of nginx' processes."), virtual: desc("virtual_memory_bytes", "Virtual memory of nginx' processes."),
 		oldest: desc("oldest_start_time_seconds", "When the oldest process of nginx started, in Unix seconds."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (p *processes) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{p.number, p.cpu, p.read, p.write, p.resident, p.virtual_, p.oldest} {
+	for _, d := range []*prometheus.Desc{p.number, p.cpu, p.read, p.write, p.resident, p.virtual, p.oldest} {
 		out <- d
 	}
 }
@@ -64,7 +64,7 @@ func (p *processes) Collect(out chan<- prometheus.Metric) {
 	gauge(p.number, sum.number)
 	counter(p.cpu, sum.cpu)
 	gauge(p.resident, sum.resident)
-	gauge(p.virtual_, sum.virtual)
+	gauge(p.virtual, sum.virtual)
 	gauge(p.oldest, sum.oldest)
 	if sum.io {
 		counter(p.read, float64(sum.read))
@@ -95,7 +95,7 @@ func sumProcesses(pids []int) processSum {
 			sum.io = false // the kernel shows it to the same user only
 			continue
 		}
-		sum.read, sum.write = sum.read+io.RChar, sum.write+io.WChar
+		sum.read, sum.write = sum.read+io.ReadBytes, sum.write+io.WriteBytes
 	}
 	return sum
 }

@@ -168,7 +168,8 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"hiders":      func() []string { return []string{"proxy", "grpc", "fastcgi"} },
 	"hostNames":   func(s Server) string { return strings.Join(s.Names, " ") },
 	"lacks":       Place.lacks,
-	"traffic":     Traffic.lua,
+	"traffic":     Traffic.Lua,
+	"measures":    func() string { return Measures },
 	"waf":         func(s Shapes) bool { return s.any(func(s Shape) bool { return s.WAF > 0 }) },
 }).Funcs(clientFuncs).Parse(clientText + text))
 

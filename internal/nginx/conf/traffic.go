@@ -16,8 +16,11 @@ type Traffic struct {
 	Layout  string
 }
 
-// lua gives the table that fairway/traffic.lua takes. Times are in milliseconds there.
-func (t Traffic) lua() string {
+// Measures is the variable from which fairway/traffic.lua reads all that nginx only tells by variables.
+const Measures = "$request_length|$bytes_sent|$upstream_connect_time|$upstream_header_time|$upstream_response_time|"
+
+// Lua gives the table that fairway/traffic.lua takes. Times are in milliseconds there.
+func (t Traffic) Lua() string {
 	o := t.Options
 	var bounds, excluded []string
 	for _, m := range model.Measures() {
