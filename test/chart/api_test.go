@@ -55,6 +55,8 @@ spec:
 type server struct {
 	client dynamic.Interface
 	mapper *restmapper.DeferredDiscoveryRESTMapper
+
+	kubeconfig, netns string
 }
 
 func startServer(t *testing.T) *server {
@@ -83,8 +85,19 @@ func startServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	images := filepath.Join(dir, "images.yaml")
+	// Not below /tmp: the chart mounts an empty folder there.
+	home, err := os.MkdirTemp(filepath.Dir(bin), "chart-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	mapping := fmt.Sprintf("[{match: fairway-ingress/fairway, exec: [%s]}]", program(t, home))
+	if err := os.WriteFile(images, []byte(mapping), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	cluster := filepath.Join(bin, "cluster")
-	if out, err := exec.Command(cluster, "up", "--detach", "--dir", dir, "--bin", bin, "--owner-pid", fmt.Sprint(os.Getpid())).CombinedOutput(); err != nil {
+	if out, err := exec.Command(cluster, "up", "--detach", "--images", images, "--dir", dir, "--bin", bin, "--owner-pid", fmt.Sprint(os.Getpid())).CombinedOutput(); err != nil {
 		t.Fatalf("start the cluster: %v: %s", err, out)
 	}
 	t.Cleanup(func() {
@@ -92,20 +105,30 @@ func startServer(t *testing.T) *server {
 			t.Errorf("stop the cluster: %v: %s", err, out)
 		}
 	})
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
+	s := &server{kubeconfig: filepath.Join(dir, "kubeconfig")}
+	info, err := os.ReadFile(filepath.Join(dir, "info.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var network struct{ Netns string }
+	if err := json.Unmarshal(info, &network); err != nil {
+		t.Fatal(err)
+	}
+	s.netns = network.Netns
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	config.QPS, config.Burst = 200, 400
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
+	if s.client, err = dynamic.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
 	found, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(found))}
+	s.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(found))
+	return s
 }
 
 // create sends an object; a dry run goes through everything but storage.
@@ -166,6 +189,7 @@ func TestAPIServerTakesWhatIsRendered(t *testing.T) {
 		})
 	}
 	t.Run("restricted", func(t *testing.T) { s.runsRestricted(t) })
+	t.Run("in-place", func(t *testing.T) { s.runsInPlace(t) })
 }
 
 func (s *server) takes(t *testing.T, objects []*unstructured.Unstructured) {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// program builds the controller under the name that the image also has it by.
-func program(t *testing.T) string {
+// program builds the controller into a folder, under the name that the image also has it by.
+func program(t *testing.T, dir string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "nginx-ingress-controller")
+	path := filepath.Join(dir, "nginx-ingress-controller")
 	build := exec.Command("go", "build", "-o", path, "./cmd/fairway")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -58,7 +58,7 @@ func (r rendered) arguments(t *testing.T) []string {
 // TestControllerTakesTheArguments gives the arguments of every values file to the real program, which judges them before it prints its
 // version. That it would refuse others is shown with one that is wrong.
 func TestControllerTakesTheArguments(t *testing.T) {
-	fairway := program(t)
+	fairway := program(t, t.TempDir())
 	for name, v := range valuesFiles(t) {
 		args := mustRender(t, release, v).arguments(t)
 		if out, err := exec.Command(fairway, append(args, "--version")...).CombinedOutput(); err != nil {
