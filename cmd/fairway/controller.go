@@ -43,6 +43,7 @@ type controllerFlags struct {
 	apiFlags
 	webhook webhookFlags
 	files   nginxFiles
+	maxmind maxmindFlags
 	leaderFlags
 	metrics metricsFlags
 
@@ -79,6 +80,7 @@ func (f *controllerFlags) groups() []flagGroup {
 		{"nginx and its files", f.nginxFlags()},
 		{"What one of several replicas does for all", f.leaderFlags.flags()},
 		{"Files that configure nginx", f.files.flags()},
+		{"Databases for GeoIP", f.maxmind.flags()},
 		{"Log, start and stop", f.lifeFlags()},
 		{"Metrics", f.metrics.flags()},
 		{"Flags of the predecessor without effect", newIgnoredFlags()},
@@ -172,6 +174,9 @@ func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	if err := f.files.check(); err != nil {
 		return usageError{err}
 	}
+	if err := f.maxmind.check(); err != nil {
+		return err
+	}
 	if err := f.webhook.check(f.manifests); err != nil {
 		return err
 	}
@@ -257,6 +262,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	f.files.start(ctx, driver, log)
+	f.maxmind.start(ctx, f.files.editions, f.files.geoDir, log)
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options),
 		Driver:  ocsp.New(driver, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),

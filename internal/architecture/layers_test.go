@@ -44,7 +44,7 @@ var layers = []layer{
 		why: "explaining asks the packages of meaning what they decided; it changes nothing and knows no data plane",
 	},
 	{
-		name: "input", folders: []string{"internal/source/kube", "internal/source/manifests", "internal/source/dns"},
+		name: "input", folders: []string{"internal/source/kube", "internal/source/manifests", "internal/source/dns", "internal/maxmind"},
 		may: []string{"internal/source"},
 		why: "sources bring objects in; what the objects mean is decided in ingress and gateway, which hand them functions if need be",
 	},

@@ -105,6 +105,7 @@ func TestArguments(t *testing.T) {
 		{"controller: {extraArgs: {deep-inspect: false}}", "--deep-inspect=false"},
 		{"controller: {extraArgs: {monitor-max-batch-size: 1000000}}", "--monitor-max-batch-size=1000000"},
 		{"controller: {extraArgs: {sync-rate-limit: 0.5}}", "--sync-rate-limit=0.5"},
+		{"controller: {customTemplate: {configMapName: t, configMapKey: k}}", "--nginx-template=/etc/nginx/template/nginx.tmpl"},
 		{"controller: {ingressClass: ''}", "! --ingress-class"},
 		{"controller: {publishService: {enabled: false}}", "! --publish-service"},
 		{"controller: {service: {enabled: false}}", "! --publish-service"},

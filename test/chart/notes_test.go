@@ -24,7 +24,7 @@ func TestNotes(t *testing.T) {
 		{"controller: {enableMimalloc: true}", "controller.enableMimalloc has no effect"},
 		{"controller: {enableMimalloc: false}", "! Of the values"},
 		{"controller: {admissionWebhooks: {patch: {enabled: true}}}", "controller.admissionWebhooks.patch has no effect: the controller makes its certificate itself"},
-		{"controller: {customTemplate: {configMapName: t, configMapKey: k}}", "controller.customTemplate.configMapName has no effect"},
+		{"controller: {customTemplate: {configMapName: t, configMapKey: k}}", "controller.customTemplate must be a template for Fairway"},
 		{"controller: {extraModules: [{name: otel}]}", "controller.extraModules has no effect"},
 		{"podSecurityPolicy: {enabled: true}", "podSecurityPolicy has no effect"},
 		{"controller: {replicacount: 3}", "controller.replicacount is not known, and has no effect"},

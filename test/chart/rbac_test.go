@@ -12,30 +12,37 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestRules compares the rules of the chart with deploy/rbac.yaml, which is compared with what the controller does in test/e2e/cluster.
+// TestRules compares the rules of the chart with those of deploy, which are compared with what the controller does in test/e2e/cluster.
 func TestRules(t *testing.T) {
-	text, err := os.ReadFile(root + "/deploy/rbac.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := mustRender(t, "fairway", values(t, "controller: {electionID: ingress-controller-leader}"))
+	for file, name := range map[string]string{"rbac.yaml": "fairway", "rbac-webhook.yaml": "fairway-admission"} {
+		text, err := os.ReadFile(root + "/deploy/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameRules(t, r.objects, plain, file, name)
+	}
+}
+
+func sameRules(t *testing.T, chart, plain []*unstructured.Unstructured, file, name string) {
+	t.Helper()
 	for _, kind := range []string{"ClusterRole", "Role"} {
-		got, want := permissions(t, r.objects, kind, "fairway"), permissions(t, plain, kind, "fairway")
+		got, want := permissions(t, chart, kind, name), permissions(t, plain, kind, name)
 		if len(want) == 0 {
-			t.Errorf("deploy/rbac.yaml has no %s fairway", kind)
+			t.Errorf("deploy/%s has no %s %s", file, kind, name)
 		}
 		for _, p := range got {
 			if !slices.Contains(want, p) {
-				t.Errorf("%s: the chart allows %s, deploy/rbac.yaml does not", kind, p)
+				t.Errorf("%s: the chart allows %s, deploy/%s does not", kind, p, file)
 			}
 		}
 		for _, p := range want {
 			if !slices.Contains(got, p) {
-				t.Errorf("%s: deploy/rbac.yaml allows %s, the chart does not", kind, p)
+				t.Errorf("%s: deploy/%s allows %s, the chart does not", kind, file, p)
 			}
 		}
 	}

@@ -38,6 +38,9 @@ SPDX-License-Identifier: Apache-2.0
 - --report-node-internal-ip-address=true
 {{- end }}
 {{- include "fairway.args.webhook" . }}
+{{- if $c.customTemplate.configMapName }}
+- --nginx-template=/etc/nginx/template/nginx.tmpl
+{{- end }}
 {{- with $c.maxmindLicenseKey }}
 - --maxmind-license-key={{ . }}
 {{- end }}

@@ -67,6 +67,17 @@ spec:
     - name: tmp
       emptyDir: {}
     {{- include "fairway.webhook.volumes" . | nindent 4 }}
+    {{- if include "fairway.downloads" . }}
+    - name: geoip
+      emptyDir: {}
+    {{- end }}
+    {{- with $c.customTemplate.configMapName }}
+    - name: nginx-template
+      configMap:
+        name: {{ . }}
+        items:
+          - {key: {{ $c.customTemplate.configMapKey }}, path: nginx.tmpl}
+    {{- end }}
     {{- with $c.extraVolumes }}
     {{- tpl (toYaml .) $ | nindent 4 }}
     {{- end }}
@@ -113,6 +124,12 @@ volumeMounts:
   - {name: run, mountPath: /run/fairway}
   - {name: tmp, mountPath: /tmp}
   {{- include "fairway.webhook.mounts" . | nindent 2 }}
+  {{- if include "fairway.downloads" . }}
+  - {name: geoip, mountPath: {{ index $c.extraArgs "geoip2-dir" | default "/etc/ingress-controller/geoip" }}}
+  {{- end }}
+  {{- if $c.customTemplate.configMapName }}
+  - {name: nginx-template, mountPath: /etc/nginx/template, readOnly: true}
+  {{- end }}
   {{- with $c.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -185,4 +202,13 @@ volumeMounts:
 {{- if and $w.enabled $w.certManager.enabled }}
 - {name: webhook-cert, mountPath: {{ dir $w.certificate }}, readOnly: true}
 {{- end }}
+{{- end -}}
+
+{{- /* "true" if the controller downloads databases for GeoIP, into a folder that nobody else mounts. */ -}}
+{{- define "fairway.downloads" -}}
+{{- $c := .Values.controller -}}
+{{- $dir := index $c.extraArgs "geoip2-dir" | default "/etc/ingress-controller/geoip" -}}
+{{- $mounted := false -}}
+{{- range $c.extraVolumeMounts }}{{ if eq .mountPath $dir }}{{ $mounted = true }}{{ end }}{{ end -}}
+{{- if and (or $c.maxmindLicenseKey (index $c.extraArgs "maxmind-license-key") (index $c.extraArgs "maxmind-mirror")) (not $mounted) }}true{{ end -}}
 {{- end -}}

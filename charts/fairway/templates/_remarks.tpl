@@ -26,6 +26,9 @@ SPDX-License-Identifier: Apache-2.0
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if $c.customTemplate.configMapName }}
+* controller.customTemplate must be a template for Fairway (docs/template.md). One for ingress-nginx is refused, and the built-in one stays.
+{{- end }}
 {{- if and $c.service.internal.enabled (not $c.service.internal.annotations) }}
 * controller.service.internal.enabled has no effect without controller.service.internal.annotations.
 {{- end }}
@@ -49,7 +52,6 @@ controller.image.digestChroot: there is no such image
 controller.enableMimalloc: the image has the allocator of Debian
 controller.extraModules: the image has the modules that the controller uses, and their versions must fit nginx
 controller.opentelemetry: the image has the modules that the controller uses
-controller.customTemplate.configMapName: a template for the predecessor's nginx.conf means nothing to Fairway
 controller.admissionWebhooks.patch: the controller makes its certificate itself, so there are no Jobs
 controller.admissionWebhooks.createSecretJob: the controller makes its certificate itself, so there are no Jobs
 controller.admissionWebhooks.patchWebhookJob: the controller makes its certificate itself, so there are no Jobs
