@@ -183,7 +183,7 @@ func (h *Handler) answer(asked *request, size int, begin time.Time) *admissionv1
 		})
 	}
 	if len(v.Refusals) > 0 {
-		h.log.Info("Ingress refused", "object", "Ingress "+ing.Namespace+"/"+ing.Name, "reason", v.Refusals[0].Reason, "count", len(v.Refusals))
+		h.log.Debug("Ingress refused", "object", "Ingress "+ing.Namespace+"/"+ing.Name, "reason", v.Refusals[0].Reason, "count", len(v.Refusals))
 	}
 	return v.answer(ing.Name, h.warn)
 }

@@ -49,7 +49,7 @@ type stage struct {
 	ingresses  int // host 0 … ingresses-1 are there
 }
 
-func newStage(ctx context.Context) (s *stage, err error) {
+func newStage(ctx context.Context, flags ...string) (s *stage, err error) {
 	if os.Getuid() != 0 {
 		return nil, errors.New("needs root for network namespaces")
 	}
@@ -77,6 +77,7 @@ func newStage(ctx context.Context) (s *stage, err error) {
 	if s.controller, err = testbed.NewController(root, dir, s.cluster, controller); err != nil {
 		return nil, err
 	}
+	s.controller.Flags = flags
 	config, err := clientcmd.BuildConfigFromFlags("", s.cluster.Kubeconfig)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ const (
 
 // Controller is a `fairway controller` in the network of a cluster.
 type Controller struct {
+	// Flags are given to the controller besides its usual ones. They are set before Start.
+	Flags []string
+
 	cluster Cluster
 	dir     string // program, runtime directory and log
 	class   string
@@ -63,10 +66,11 @@ func (c *Controller) Start() error {
 		return err
 	}
 	// `ip netns exec` becomes the controller, so its process ID is ours.
-	c.cmd = exec.Command("ip", "netns", "exec", c.cluster.Netns, filepath.Join(c.dir, "fairway"), "controller",
+	c.cmd = exec.Command("ip", append([]string{"netns", "exec", c.cluster.Netns, filepath.Join(c.dir, "fairway"), "controller",
 		"--kubeconfig", c.cluster.InternalKubeconfig, "--controller-class", c.class, "--runtime-dir", c.RuntimeDir(),
 		"--http-port", strconv.Itoa(HTTPPort), "--https-port", strconv.Itoa(HTTPSPort),
-		"--healthz-port", strconv.Itoa(healthzPort), "--healthz-host", "127.0.0.1", "--post-shutdown-grace-period", "0")
+		"--healthz-port", strconv.Itoa(healthzPort), "--healthz-host", "127.0.0.1", "--post-shutdown-grace-period", "0"},
+		c.Flags...)...)
 	c.cmd.Stdout, c.cmd.Stderr = log, log
 	c.cmd.Env = append(os.Environ(), "POD_NAME=fairway-0", "POD_NAMESPACE=default")
 	if err := c.cmd.Start(); err != nil {
