@@ -73,8 +73,7 @@ func parseFamilies(t *testing.T, text string) map[string]*family {
 func webhookAndLeader(t *testing.T) map[string]*family {
 	t.Helper()
 	m := metrics.New(metrics.Options{Requests: metrics.DefaultRequestOptions()})
-	labels := map[string]string{"controller_namespace": "", "controller_class": "", "controller_pod": ""}
-	admission := m.Admission(labels)
+	admission := m.Admission()
 	admission.Review(metrics.Review{Namespace: "a", Ingress: "b", Accepted: true})
 	admission.Review(metrics.Review{Namespace: "a", Ingress: "b"})
 	m.Leadership("lease")(true)

@@ -4,19 +4,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
 
@@ -123,7 +120,7 @@ func (f *webhookFlags) start(ctx context.Context, api *apiFlags, objects control
 	if err != nil {
 		return nil, err
 	}
-	handler := admission.NewHandler(reviewer, f.warn, m.Admission(constantLabels(options)), log)
+	handler := admission.NewHandler(reviewer, f.warn, m.Admission(), log)
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{}, 2)
 	run := func(what func(context.Context) error) {
@@ -163,12 +160,4 @@ func (f *webhookFlags) openCertificate(api *apiFlags, log *slog.Logger) (
 		return nil, nil, err
 	}
 	return files.Certificate, files.Run, nil
-}
-
-// constantLabels are on every family that has the predecessor's name.
-func constantLabels(options ingress.Options) prometheus.Labels {
-	return prometheus.Labels{
-		"controller_namespace": cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "controller_pod": os.Getenv("POD_NAME"),
-		"controller_class": cmp.Or(options.ControllerClass, ingress.DefaultControllerClass),
-	}
 }

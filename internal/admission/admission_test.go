@@ -111,8 +111,8 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func TestVerdicts(t *testing.T) {
 	reviewer, _ := newReviewer(newIngress("a", "owner", "shop.example", "/"))
-	m := metrics.New(metrics.Options{Requests: metrics.DefaultRequestOptions()})
-	h := NewHandler(reviewer, true, m.Admission(nil), quiet)
+	m := metrics.New(metrics.Options{Class: "class", Requests: metrics.DefaultRequestOptions()})
+	h := NewHandler(reviewer, true, m.Admission(), quiet)
 
 	_, _, free := ask(t, h, reviewOf(newIngress("b", "free", "other.example", "/"), nil))
 	if !free.Allowed || len(free.Warnings) > 0 || free.UID != "4b1f6c52-0b2f-4a0e-9df5-0e0dcb0a3b4f" {
@@ -142,8 +142,10 @@ func TestVerdicts(t *testing.T) {
 	if _, _, a := ask(t, NewHandler(strict, true, nil, quiet), reviewOf(warned, nil)); a.Allowed || !strings.Contains(a.Result.Message, "proxy-read-timeout") {
 		t.Errorf("strict: %+v", a)
 	}
-	checkMetrics(t, m, `nginx_ingress_controller_check_success{ingress="free",namespace="b"} 1`, `nginx_ingress_controller_check_errors{ingress="taken",namespace="b"} 1`,
-		"nginx_ingress_controller_admission_tested_ingresses 1", "nginx_ingress_controller_admission_roundtrip_duration ")
+	const labels = `controller_class="class",controller_namespace="",controller_pod=""`
+	checkMetrics(t, m, `nginx_ingress_controller_check_success{`+labels+`,ingress="free",namespace="b"} 1`,
+		`nginx_ingress_controller_check_errors{`+labels+`,ingress="taken",namespace="b"} 1`,
+		"nginx_ingress_controller_admission_tested_ingresses{"+labels+"} 1", "nginx_ingress_controller_admission_roundtrip_duration{"+labels+"} ")
 }
 
 func checkMetrics(t *testing.T, m *metrics.Metrics, lines ...string) {

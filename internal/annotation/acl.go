@@ -54,7 +54,7 @@ func finishACL(p *parser) {
 			continue
 		}
 		for _, name := range spellings {
-			if _, given := p.given[p.prefix+name]; given {
+			if _, given := p.given[name]; given {
 				p.close(name, model.ReasonInvalidAnnotation, "is an empty list")
 			}
 		}

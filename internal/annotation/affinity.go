@@ -112,8 +112,8 @@ func finishAffinity(p *parser) {
 		p.problem("affinity-canary-behavior", model.ReasonInvalidAnnotation, "counts on a canary alone; set it there or remove it")
 	}
 	if !p.has("affinity") {
-		for _, full := range slices.Sorted(maps.Keys(p.given)) {
-			if name := strings.TrimPrefix(full, p.prefix); name == "affinity-mode" || strings.HasPrefix(name, "session-cookie-") {
+		for _, name := range slices.Sorted(maps.Keys(p.given)) {
+			if name == "affinity-mode" || strings.HasPrefix(name, "session-cookie-") {
 				p.without("affinity", name)
 			}
 		}

@@ -67,6 +67,6 @@ var buffering = Group{
 func (p *parser) settleBuffers() {
 	buffers := &p.effect.Policy.Buffers
 	*buffers = buffers.Settle(p.settings.Route.Buffers, func(key, why string) {
-		p.problem(key, model.ReasonInvalidAnnotation, "the value "+quote(p.given[p.prefix+key])+" "+why+"; what the setting "+key+" says is in force")
+		p.problem(key, model.ReasonInvalidAnnotation, "the value "+quote(p.given[key])+" "+why+"; what the setting "+key+" says is in force")
 	})
 }

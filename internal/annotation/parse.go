@@ -21,31 +21,32 @@ const DefaultPrefix = "nginx.ingress.kubernetes.io"
 // Parse reads the annotations of one Ingress, owner. Keys without the prefix are not looked at; an empty prefix means DefaultPrefix.
 // The problems are in the order of the keys.
 func Parse(prefix string, owner model.Ref, annotations map[string]string, defaults *model.Settings) (*Effect, []model.Problem) {
-	p := parser{prefix: cmp.Or(prefix, DefaultPrefix) + "/", owner: owner, effect: newEffect(defaults), settings: defaults, given: annotations}
+	p := parser{prefix: cmp.Or(prefix, DefaultPrefix) + "/", owner: owner, effect: newEffect(defaults), settings: defaults, given: make(map[string]string, len(annotations))}
 	var names []string
 	for full := range annotations {
 		if name, ok := strings.CutPrefix(full, p.prefix); ok {
 			names = append(names, name)
+			p.given[name] = annotations[full]
 		}
 	}
 	slices.Sort(names)
-	p.isCanary(annotations)
+	p.isCanary()
 	for _, name := range names {
 		key, known := index[name]
 		ofCanary := strings.HasPrefix(name, canaryKey)
 		switch {
-		case p.blocked(name, annotations[p.prefix+name]):
+		case p.blocked(name, p.given[name]):
 		case !known:
 			p.unknown(name)
 		case p.forbidden(key, name):
 		case p.effect.Canary && !ofCanary && !key.OnCanary:
 			// A canary joins the routes of others, whose own annotations stay in force, as with the predecessor.
-		case ofCanary && name != canaryKey && annotations[p.prefix+canaryKey] == "":
+		case ofCanary && name != canaryKey && p.given[canaryKey] == "":
 			p.problem(name, model.ReasonInvalidAnnotation, "without the annotation canary this one has no effect; set canary to true or remove it")
-		case name == key.Alias && annotations[p.prefix+key.Name] != "":
+		case name == key.Alias && p.given[key.Name] != "":
 			p.problem(name, model.ReasonUnsupported, fmt.Sprintf("has no effect beside %s", key.Name))
 		default:
-			p.apply(key, name, annotations[p.prefix+name])
+			p.apply(key, name, p.given[name])
 		}
 	}
 	for _, group := range groups {
@@ -60,8 +61,8 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 const canaryKey = "canary"
 
 // isCanary finds out first of all whether the Ingress is a canary, as that decides which keys count.
-func (p *parser) isCanary(annotations map[string]string) {
-	v, err := value.Bool(annotations[p.prefix+canaryKey])
+func (p *parser) isCanary() {
+	v, err := value.Bool(p.given[canaryKey])
 	p.effect.Canary = err == nil && v
 }
 
@@ -70,12 +71,12 @@ type parser struct {
 	owner    model.Ref
 	effect   *Effect
 	settings *model.Settings
-	given    map[string]string // all annotations of the Ingress
+	given    map[string]string // the annotations with the prefix, by their names without it
 	problems []model.Problem
 }
 
 // has tells whether the Ingress has a key, by its name without the prefix, with a value that is not empty.
-func (p *parser) has(name string) bool { return p.given[p.prefix+name] != "" }
+func (p *parser) has(name string) bool { return p.given[name] != "" }
 
 // close closes the routes of the Ingress, with a Problem of the key.
 func (p *parser) close(name, reason, why string) {
@@ -104,7 +105,7 @@ func (p *parser) without(leader string, names ...string) {
 // lookup notes an object that the key names by text, "name" or "namespace/name", of the Ingress's own namespace unless the admin allows others. What is wrong
 // with it closes the routes, or the hosts.
 func (p *parser) lookup(kind, name string, closesHost bool, use func(e *Effect, data map[string][]byte) error) {
-	ref, err := value.Reference(kind, p.owner.Namespace, p.given[p.prefix+name])
+	ref, err := value.Reference(kind, p.owner.Namespace, p.given[name])
 	if err == nil && ref.Namespace != p.owner.Namespace && !p.settings.CrossNamespace {
 		err = fmt.Errorf("names the namespace %s, which the setting allow-cross-namespace-resources forbids", quote(ref.Namespace))
 	}
@@ -117,7 +118,7 @@ func (p *parser) lookup(kind, name string, closesHost bool, use func(e *Effect, 
 
 // lookupSecret is lookup for a Secret whose namespace the key must give too. It gives the reference.
 func (p *parser) lookupSecret(name string, closesHost bool, use func(e *Effect, data map[string][]byte) error) model.Ref {
-	text := p.given[p.prefix+name]
+	text := p.given[name]
 	ref, err := value.Reference("Secret", p.owner.Namespace, text)
 	if err == nil && !strings.Contains(text, "/") {
 		p.refuse(name, closesHost, "names no namespace: write "+p.owner.Namespace+"/"+ref.Name)

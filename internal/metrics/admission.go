@@ -19,14 +19,18 @@ type Admission struct {
 // mostReviewed bounds the series of check_success and of check_errors, one for each Ingress.
 const mostReviewed = 1000
 
-// Admission makes the families of the webhook, with these labels on each, and registers them if the predecessor's families are asked for. It is to
-// be called once at most.
-func (m *Metrics) Admission(labels prometheus.Labels) *Admission {
+// Admission makes the families of the webhook and registers them, or gives nil where the predecessor's families are not asked for. It is to be called once at
+// most, before anything is counted.
+func (m *Metrics) Admission() *Admission {
+	labels, enabled := m.Predecessor()
+	if !enabled {
+		return nil
+	}
 	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "nginx_ingress_controller_admission_" + name, Help: help, ConstLabels: labels})
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "admission_" + name, Help: help, ConstLabels: labels})
 	}
 	counter := func(name, help string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "nginx_ingress_controller_" + name, Help: help, ConstLabels: labels}, []string{"namespace", "ingress"})
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + name, Help: help, ConstLabels: labels}, []string{"namespace", "ingress"})
 	}
 	success := counter("check_success", "Reviews of the admission webhook that accepted the Ingress.")
 	failure := counter("check_errors", "Reviews of the admission webhook that refused the Ingress.")
@@ -39,10 +43,17 @@ func (m *Metrics) Admission(labels prometheus.Labels) *Admission {
 		roundtrip:    gauge("roundtrip_duration", "Seconds that the whole review of the last accepted Ingress took."),
 		success:      &bounded{CounterVec: success}, failure: &bounded{CounterVec: failure},
 	}
-	if _, enabled := m.Predecessor(); enabled {
-		m.Register(a.tested, a.testedTime, a.rendered, a.renderedTime, a.size, a.roundtrip, success, failure)
-	}
+	m.Register(a.tested, a.testedTime, a.rendered, a.renderedTime, a.size, a.roundtrip, success, failure)
+	m.old.admission = a
 	return a
+}
+
+// series is how many there are, but for single gauges.
+func (a *Admission) series() int {
+	if a == nil {
+		return 0
+	}
+	return a.success.series() + a.failure.series()
 }
 
 // Review is what the webhook did with one Ingress.

@@ -7,10 +7,9 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-)
 
-// overflow is the value of the labels of all that came after a family was full.
-const overflow = "_overflow"
+	"github.com/fairway-ingress/fairway/internal/model"
+)
 
 // bounded is a family of counters by namespace and name that has at most mostReviewed series, and one for the rest. It is safe for concurrent use.
 type bounded struct {
@@ -25,7 +24,7 @@ func (b *bounded) inc(namespace, name string) {
 	switch {
 	case b.seen[key]:
 	case len(b.seen) >= mostReviewed:
-		key = [2]string{overflow, overflow}
+		key = [2]string{model.Overflow, model.Overflow}
 	default:
 		if b.seen == nil {
 			b.seen = map[[2]string]bool{}
@@ -34,4 +33,10 @@ func (b *bounded) inc(namespace, name string) {
 	}
 	b.mu.Unlock()
 	b.WithLabelValues(key[0], key[1]).Inc()
+}
+
+func (b *bounded) series() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.seen)
 }

@@ -26,6 +26,7 @@ type predecessor struct {
 	requests     *requests
 	orphans      *orphans
 	certificates *certificates
+	admission    *Admission // nil without the webhook
 
 	mu     sync.Mutex
 	failed bool // the last round
@@ -51,7 +52,7 @@ func newPredecessor(m *Metrics) *predecessor {
 		orphans:      newOrphans(labels),
 		certificates: newCertificates(m.options),
 	}
-	p.requests = newRequests(*m.options.Requests, labels, func() int { return p.certificates.count() + p.orphans.count() })
+	p.requests = newRequests(*m.options.Requests, labels, func() int { return p.certificates.count() + p.orphans.count() + p.admission.series() })
 	p.hash = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: prefix + "config_hash", Help: "Hash of the running nginx.conf as a number, 0 when the last change failed.", ConstLabels: labels,
 	}, p.hashOf)
