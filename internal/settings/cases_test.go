@@ -13,15 +13,19 @@ import (
 
 var settingLine = regexp.MustCompile(`(?m)^([A-Za-z0-9-]+):`)
 
-// requestCases finds the case through real nginx of each key: the one named for it, else the first that sets it.
+// requestCases finds the case of each key: the one through real nginx that is named for it, else the first that sets it, else a review of the admission webhook.
 func requestCases(t *testing.T) map[string]string {
 	const root = "../../"
 	files, err := filepath.Glob(root + "test/e2e/http/testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
+	reviews, err := filepath.Glob(root + "internal/ingress/testdata/review/*/*.txtar")
+	if err != nil || len(reviews) == 0 {
+		t.Fatalf("no reviews: %v", err)
+	}
 	cases := map[string]string{}
-	for _, file := range files {
+	for _, file := range append(files, reviews...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
