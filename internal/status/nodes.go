@@ -72,15 +72,24 @@ type Nodes struct {
 	Interval time.Duration
 }
 
+// retryNodes is after how long another try follows an error.
+const retryNodes = 5 * time.Second
+
 // Run calls publish with the addresses, now and when they may have changed, until ctx ends. While there are none, as before any
-// replica is ready, it does not call. An error goes to failed and is followed by another try.
+// replica is ready, it does not call. An error goes to failed, unless it was the last already, and is followed by another try.
 func (n Nodes) Run(ctx context.Context, publish func(Addresses), failed func(error)) {
+	last := ""
 	for ctx.Err() == nil {
 		changed, stop, err := n.once(ctx, publish)
-		if err != nil && ctx.Err() == nil {
+		longest, text := n.Interval, ""
+		if err != nil {
+			longest, text = min(longest, retryNodes), err.Error()
+		}
+		if text != last && text != "" && ctx.Err() == nil {
 			failed(err)
 		}
-		wait(ctx, changed, n.Interval)
+		last = text
+		wait(ctx, changed, longest)
 		stop()
 	}
 }
