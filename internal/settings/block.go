@@ -17,7 +17,8 @@ var block = Group{
 	Keys: []Key{
 		Parsed("block-cidrs", "addresses and networks", Spec{
 			Default: none, Example: "192.0.2.0/24", Closes: true,
-			Doc: "Clients with such an address, also on routes with lists of their own.",
+			Differs: "It counts on every route; there not on those with a list of their own.",
+			Doc:     "Clients with such an address, also on routes with lists of their own.",
 		}, parseClosedNetworks, func(d *draft, v []netip.Prefix) { d.Blocked.Networks = v }),
 
 		Parsed("block-referers", "texts or expressions with commas between", Spec{

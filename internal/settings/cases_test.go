@@ -45,3 +45,54 @@ func requestCases(t *testing.T) map[string]string {
 	}
 	return cases
 }
+
+// tested are the keys whose effect another test shows, or that have none that a request could see, with that test or the reason.
+var tested = map[string]string{
+	"access-log-params":               "test/e2e/http TestLogPaths",
+	"access-log-path":                 "test/e2e/http TestLogPaths",
+	"allow-cross-namespace-resources": "internal/ingress/testdata: which objects count is decided before nginx",
+	"bind-address-ipv6":               "internal/nginx/conf TestAddresses",
+	"client-body-timeout":             "test/e2e/http TestClientTimeouts",
+	"client-header-timeout":           "test/e2e/http TestClientTimeouts",
+	"disable-ipv6-dns":                "internal/ingress TestOnlyIPv4",
+	"disable-stream-access-log":       "test/e2e/http TestLogPaths",
+	"enable-ocsp":                     "test/e2e/http TestOCSP",
+	"enable-serial-reloads":           "internal/nginx TestSerialReloads",
+	"enable-syslog":                   "test/e2e/http TestSyslog",
+	"error-log-path":                  "test/e2e/http TestLogPaths",
+	"geoip2-autoreload-in-minutes":    "test/e2e/http TestGeoIP",
+	"http-access-log-path":            "test/e2e/http TestLogPaths",
+	"http2-max-concurrent-streams":    "test/e2e/http TestStreamsOfAConnection",
+	"keep-alive":                      "test/e2e/http TestKeepAlive",
+	"keep-alive-requests":             "test/e2e/http TestKeepAlive",
+	"log-format-stream":               "test/e2e/http TestLogPaths",
+	"ssl-early-data":                  "test/e2e/http TestEarlyData",
+	"ssl-session-cache-size":          "how many sessions are kept shows in no single request",
+	"stream-access-log-path":          "test/e2e/http TestLogPaths",
+	"syslog-host":                     "test/e2e/http TestSyslog",
+	"syslog-port":                     "test/e2e/http TestSyslog",
+	"upstream-keepalive-requests":     "test/e2e/http TestUpstreamKeepalive",
+	"upstream-keepalive-time":         "test/e2e/http TestUpstreamKeepalive",
+	"upstream-keepalive-timeout":      "test/e2e/http TestUpstreamKeepalive",
+	"use-geoip2":                      "test/e2e/http TestGeoIP",
+}
+
+// TestRequestCases demands a case, or another test, for each key that acts.
+func TestRequestCases(t *testing.T) {
+	cases := requestCases(t)
+	for name, key := range index {
+		_, otherwise := tested[name]
+		switch {
+		case !key.acts():
+		case cases[name] == "" && !otherwise:
+			t.Errorf("%s has no case test/e2e/http/testdata/settings/%s.txtar", name, name)
+		case cases[name] != "" && otherwise:
+			t.Errorf("%s has the case %s and needs no other test", name, cases[name])
+		}
+	}
+	for name := range tested {
+		if index[name] == nil {
+			t.Errorf("%s is no key", name)
+		}
+	}
+}

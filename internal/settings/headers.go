@@ -15,7 +15,8 @@ var headers = Group{
 	Keys: []Key{
 		Parsed("add-headers", "namespace/name of a ConfigMap", Spec{
 			Default: none, Example: "ingress-nginx/added-headers", Reload: true,
-			Doc: "Headers of every response, in place of the backend's. The first use and the end of it cost a reload, other headers do not.",
+			Differs: "A changed ConfigMap counts at once, and values are headers' values, not nginx text.",
+			Doc:     "Headers of every response, in place of the backend's. The first use and the end of it cost a reload, other headers do not.",
 		}, parseConfigMap, func(d *draft, v model.Ref) { d.Headers.ResponseFrom = v }),
 
 		Bool("allow-backend-server-header", Spec{
@@ -40,7 +41,8 @@ var headers = Group{
 
 		Parsed("proxy-set-headers", "namespace/name of a ConfigMap", Spec{
 			Default: none, Example: "ingress-nginx/request-headers",
-			Doc: "Headers of every request to a backend, in place of the client's.",
+			Differs: "A changed ConfigMap counts at once; headers that Fairway sets itself are refused, there they were sent twice.",
+			Doc:     "Headers of every request to a backend, in place of the client's.",
 		}, parseConfigMap, func(d *draft, v model.Ref) { d.Headers.RequestFrom = v }),
 	},
 }

@@ -71,7 +71,8 @@ var log = Group{
 
 		Parsed("error-log-path", "absolute path", Spec{
 			Default: standardError, Example: "/dev/stdout", Reload: true,
-			Doc: "Where the error log goes. The default is standard error, where messages about the processes themselves go in any case.",
+			Differs: "Messages about processes stay on standard error too.",
+			Doc:     "Where the error log goes. The default is standard error, where messages about the processes themselves go in any case.",
 		}, parseLogPath, func(d *draft, v string) { d.Logs.ErrorPath = v }),
 
 		Parsed("http-access-log-path", "absolute path", Spec{

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// WriteReference writes docs/settings.md. Cases gives the test case of keys through real nginx, by its path in the repository; live are the keys that act in
+// WriteReference writes docs/settings.md. Cases gives the test case of keys through real nginx, by its path in the repository, or another test in words; live are the keys that act in
 // the predecessor, and there are total known ones.
 func WriteReference(w io.Writer, cases map[string]string, live map[string]bool, total int) {
 	fmt.Fprint(w, referenceHead)
@@ -53,7 +53,7 @@ func writeTable(w io.Writer, cases map[string]string, live map[string]bool, tota
 	for _, group := range Groups() {
 		for _, key := range group.Keys {
 			keys = append(keys, key)
-			if live[key.Name] && !key.NotYet && key.Instead == "" {
+			if live[key.Name] && key.acts() {
 				acting++
 			}
 		}
@@ -63,8 +63,8 @@ func writeTable(w io.Writer, cases map[string]string, live map[string]bool, tota
 	fmt.Fprint(w, "| setting | acts by | a bad value | case | difference |\n|---|---|---|---|---|\n")
 	for _, key := range keys {
 		path, name := "–", key.Name
-		if cases[key.Name] != "" {
-			path = fmt.Sprintf("[%s](../%s)", shortCase(cases[key.Name]), cases[key.Name])
+		if key.acts() && cases[key.Name] != "" {
+			path = linkCase(cases[key.Name])
 		}
 		if !key.NotYet && key.Instead == "" {
 			name = "[" + name + "](#" + name + ")"
@@ -73,11 +73,14 @@ func writeTable(w io.Writer, cases map[string]string, live map[string]bool, tota
 	}
 }
 
+// acts tells whether the key has the effect that it is for.
+func (k Key) acts() bool { return k.Instead == "" && !k.NotYet && k.Lacks == "" }
+
 func (k Key) actsBy() string {
 	switch {
 	case k.Instead != "":
 		return "nothing"
-	case k.NotYet:
+	case !k.acts():
 		return "not yet"
 	case k.Reload:
 		return "reload"
@@ -96,6 +99,14 @@ func (k Key) badValue() string {
 	return "default"
 }
 
+// linkCase gives a link to a case; what is no case stands as it is.
+func linkCase(path string) string {
+	if !strings.HasSuffix(path, ".txtar") {
+		return path
+	}
+	return fmt.Sprintf("[%s](../%s)", shortCase(path), path)
+}
+
 // shortCase gives "group/case" of the path of a case.
 func shortCase(path string) string {
 	parts := strings.Split(strings.TrimSuffix(path, ".txtar"), "/")
@@ -111,8 +122,8 @@ func writeKey(w io.Writer, key Key, path string) {
 	if key.Differs != "" {
 		fmt.Fprintf(w, "Differs from ingress-nginx: %s\n\n", key.Differs)
 	}
-	if path != "" {
-		fmt.Fprintf(w, "Tested by [%s](../%s).\n\n", shortCase(path), path)
+	if strings.HasSuffix(path, ".txtar") {
+		fmt.Fprintf(w, "Tested by %s.\n\n", linkCase(path))
 	}
 }
 

@@ -13,7 +13,8 @@ var upstream = Group{
 	Keys: []Key{
 		Bool("disable-ipv6-dns", Spec{
 			Default: "false", Example: "true",
-			Doc: "Leaves IPv6 addresses of ExternalName Services out.",
+			Differs: "It is false unless set; there it followed the pod's interfaces.",
+			Doc:     "Leaves IPv6 addresses of ExternalName Services out.",
 		}, func(d *draft, v bool) { d.Upstream.IPv4Names = v }),
 
 		Parsed("grpc-buffer-size-kb", "number", Spec{

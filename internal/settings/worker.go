@@ -39,6 +39,7 @@ var worker = Group{
 
 		Parsed("lua-shared-dicts", "names and sizes", Spec{
 			Default: none, Example: "my_cache: 5", Reload: true,
+			Differs: "Zones of the predecessor that have no counterpart are passed over.",
 			Doc: "Further shared memory zones for Lua in raw configuration, as name: size with commas between, in megabytes or with k or m, at most 200m each. " +
 				"The sizes of configuration_data and certificate_data together are the least size of Fairway's own zone, which grows by itself; " +
 				"the predecessor's other zones have no counterpart. Items that are not understood are left out, with a Problem.",

@@ -125,3 +125,24 @@ func FuzzProxy(f *testing.F) {
 		}
 	})
 }
+
+func TestAdminSnippet(t *testing.T) {
+	for _, good := range []string{
+		"gzip on;",
+		"content_by_lua_block { ngx.say(\"}\") -- }\n }",
+		"content_by_lua_block { local t = { [[ } ]], '}', \"\\\"}\" } --[[ } ]] }\nadd_header X 1;",
+		"location /x { access_by_lua_block { if a then return { b = {} } end } }",
+	} {
+		if _, err := AdminSnippet(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"content_by_lua_block { ngx.say(1)", "} http {", "gzip on", "content_by_lua_block { } }"} {
+		if _, err := AdminSnippet(bad); err == nil {
+			t.Errorf("%s passes", bad)
+		}
+	}
+	if _, err := Snippet("content_by_lua_block { }"); err == nil {
+		t.Error("tenants may write Lua")
+	}
+}
