@@ -133,13 +133,15 @@ type plane struct {
 	begin     time.Time
 	restarted chan struct{}
 
-	mu     sync.Mutex // guards below
-	takes  time.Duration
-	fails  int // so many calls from now on
-	hates  model.Snippet
-	calls  []applied
-	before string
-	last   uint64
+	mu    sync.Mutex // guards below
+	takes time.Duration
+	fails int // so many calls from now on
+	hates model.Snippet
+	// dislikes says which settings are refused; nil for none.
+	dislikes func(m *model.Model) map[string]string
+	calls    []applied
+	before   string
+	last     uint64
 }
 
 func (p *plane) Run(ctx context.Context) error { <-ctx.Done(); return nil }
@@ -168,6 +170,11 @@ func (p *plane) Apply(ctx context.Context, m *model.Model) (model.Change, error)
 	}
 	if hates != "" && has(m, hates) {
 		return model.Change{}, &model.RefusedError{Snippets: map[model.Snippet]string{hates: "bad taste"}}
+	}
+	if p.dislikes != nil {
+		if refused := p.dislikes(m); len(refused) > 0 {
+			return model.Change{}, &model.RefusedError{Settings: refused}
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

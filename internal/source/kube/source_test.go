@@ -125,6 +125,51 @@ func TestOnlyNamedSecretsAreKept(t *testing.T) {
 	}
 }
 
+// TestConfigMapsThatTheSettingsName are kept with their content, from the moment when the settings name them.
+func TestConfigMapsThatTheSettingsName(t *testing.T) {
+	configMap := func(name, version string, data map[string]string) *corev1.ConfigMap {
+		c := &corev1.ConfigMap{ObjectMeta: meta("ns", name), Data: data}
+		c.ResourceVersion = version
+		return c
+	}
+	key := func(name string) source.Key { return source.Key{Namespace: "ns", Name: name} }
+	names := func(c *corev1.ConfigMap) []source.Key {
+		if c.Name != "settings" || c.Data["add-headers"] == "" {
+			return nil
+		}
+		return []source.Key{key(c.Data["add-headers"])}
+	}
+	s, client := start(t, Options{ConfigMaps: []source.Key{key("settings")}, ConfigMapReferences: names},
+		configMap("settings", "1", nil), configMap("headers", "1", map[string]string{"X-A": "1"}))
+	if s.Snapshot().ConfigMaps[key("headers")] != nil {
+		t.Error("a ConfigMap that nobody names is in memory")
+	}
+	update := func(c *corev1.ConfigMap) {
+		t.Helper()
+		if _, err := client.CoreV1().ConfigMaps("ns").Update(t.Context(), c, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(value string) func(*source.Snapshot) bool {
+		return func(s *source.Snapshot) bool {
+			c := s.ConfigMaps[key("headers")]
+			return c != nil && c.Data["X-A"] == value
+		}
+	}
+	update(configMap("settings", "2", map[string]string{"add-headers": "headers"}))
+	until(t, s, "a ConfigMap that is named", has("1"))
+	update(configMap("headers", "2", map[string]string{"X-A": "2"}))
+	until(t, s, "its change", has("2"))
+	update(configMap("settings", "3", nil))
+	until(t, s, "settings that do not name it", func(s *source.Snapshot) bool { return len(s.ConfigMaps[key("settings")].Data) == 0 })
+	update(configMap("headers", "3", map[string]string{"X-A": "3"}))
+	for deadline := time.Now().Add(10 * time.Second); s.Snapshot().ConfigMaps[key("headers")] != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the content stays although nobody names it")
+		}
+	}
+}
+
 // withVersion plays the API server, which the fake does not: every write has another version.
 func withVersion(s *corev1.Secret) *corev1.Secret {
 	s.ResourceVersion = fmt.Sprint(time.Now().UnixNano())
