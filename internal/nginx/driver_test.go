@@ -109,7 +109,7 @@ func (h *harness) end() {
 
 func (h *harness) apply(m *model.Model) model.Change {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	change, err := h.driver.Apply(ctx, m)
 	if err != nil {
