@@ -62,6 +62,7 @@ type controllerFlags struct {
 	healthzHost, healthPath    string
 	profilerAddress            net.IP
 	profiling, showVersion     bool
+	passthrough                bool
 	graceSeconds, afterSeconds int
 }
 
@@ -98,6 +99,8 @@ func (f *controllerFlags) portGroup() *pflag.FlagSet {
 	flags.StringVar(&f.bind, "bind-address", "", "address that --http-port and --https-port listen on; empty for all")
 	flags.IntVar(&f.httpPort, "http-port", 80, "port for HTTP")
 	flags.IntVar(&f.httpsPort, "https-port", 443, "port for HTTPS")
+	flags.BoolVar(&f.passthrough, "enable-ssl-passthrough", false,
+		"let Ingresses with the annotation ssl-passthrough leave TLS to their Service; all connections to --https-port then take one more step")
 	flags.IntVar(&f.healthzPort, "healthz-port", 10254, "port for health, readiness and metrics of the controller")
 	flags.StringVar(&f.healthzHost, "healthz-host", "", "address of that port; empty for all")
 	flags.StringVar(&f.healthPath, "health-check-path", defaultHealthPath, "path of the health check, there and on hosts that no Ingress names")
@@ -243,6 +246,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		return err
 	}
 	options := f.options()
+	options.Passthrough = f.passthrough
 	f.webhook.settle(&options)
 	objects, err := f.source(ctx, stdin, log, &options)
 	if err != nil {
@@ -261,11 +265,15 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	if err != nil {
 		return err
 	}
+	plane, err := f.dataPlane(driver, log)
+	if err != nil {
+		return err
+	}
 	f.files.start(ctx, driver, log)
 	f.maxmind.start(ctx, f.files.editions, f.files.geoDir, log)
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options),
-		Driver:  ocsp.New(driver, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),
+		Driver:  ocsp.New(plane, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),
 		Metrics: f.newMetrics(requests, driver, log), Log: log,
 	}
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}

@@ -17,8 +17,7 @@ var ignoredFlags = []struct {
 }{
 	{"tcp-services-configmap", "TCP services are not proxied yet: nothing listens on the ports that the ConfigMap names", false},
 	{"udp-services-configmap", "UDP services are not proxied yet: nothing listens on the ports that the ConfigMap names", false},
-	{"enable-ssl-passthrough", "TLS passthrough is not there yet: TLS always ends here", true},
-	{"ssl-passthrough-proxy-port", "TLS passthrough is not there yet: TLS always ends here", false},
+	{"ssl-passthrough-proxy-port", "behind TLS passthrough nginx listens on a unix socket in --runtime-dir", false},
 	{"default-server-port", "what no route matches is answered with 404 on the ports for HTTP and HTTPS; there is no other port for it", false},
 	{"status-port", "nginx is asked over a unix socket in --runtime-dir; health and metrics are on --healthz-port", false},
 	{"stream-port", "nginx is told over a unix socket in --runtime-dir", false},
@@ -60,7 +59,7 @@ func newIgnoredFlags() *pflag.FlagSet {
 
 // alreadySo are values with which these flags ask for what is so anyway. Deployments often have them, and need no warning.
 var alreadySo = map[string]string{
-	"enable-ssl-passthrough": "false", "enable-ssl-chain-completion": "false",
+	"enable-ssl-chain-completion": "false",
 	"logtostderr": "true", "alsologtostderr": "false", "legacy_stderr_threshold_behavior": "true", "one_output": "true",
 	"add_dir_header": "false", "skip_headers": "true", "skip_log_headers": "true",
 }

@@ -50,7 +50,6 @@ type Effect struct {
 	mirror   mirrorDraft
 	waf      wafDraft
 	tracing  tracingDraft
-	through  bool     // ssl-passthrough
 	misnamed []string // what is wrong with items of server-alias
 	fastcgi  fastcgiDraft
 	response responseDraft
@@ -70,6 +69,8 @@ type HostEffect struct {
 	Closed string
 	// Snippet is raw nginx configuration for the host.
 	Snippet model.Snippet
+	// Passthrough leaves TLS to the backend of the path "/".
+	Passthrough bool
 }
 
 // Lookup is an object that an annotation names, and what is done with its content.

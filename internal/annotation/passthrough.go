@@ -3,22 +3,18 @@
 
 package annotation
 
-import "github.com/fairway-ingress/fairway/internal/model"
-
 var passthrough = Group{
-	Name: "passthrough", finish: finishPassthrough,
-	Doc: "Leaves TLS to the backend.",
+	Name: "passthrough",
+	Doc:  "Leaves TLS to the backend.",
 	Keys: []Key{
 		Bool("ssl-passthrough", Spec{
 			Scope: Host, Risk: Low, Refused: true, Default: "false", Example: "true",
-			Doc:    "Asks that connections over TLS go to the Service undecrypted. That is not supported yet: TLS ends here, as it does in the predecessor without --enable-ssl-passthrough.",
-			Source: "Fairway", Differs: "Has no effect yet, and says so.",
-		}, func(e *Effect, v bool) { e.through = v }),
+			Doc: "Connections over TLS whose server name is the host, or one of its aliases, go undecrypted to an endpoint of the Service behind the path / of this " +
+				"Ingress; other paths and all annotations about requests mean nothing to them. Requests in plain text are served as usual. Needs the flag " +
+				"--enable-ssl-passthrough, and has no effect without it.",
+			Source: "package l4",
+			Differs: "Counts for the Ingress whose path / it is, not for any of the host. Wildcard hosts and aliases pass through too, and connections go to endpoints, not to the " +
+				"Service's address.",
+		}, func(e *Effect, v bool) { e.Host.Passthrough = v }),
 	},
-}
-
-func finishPassthrough(p *parser) {
-	if p.effect.through {
-		p.problem("ssl-passthrough", model.ReasonUnsupported, "connections are not passed through yet; TLS is terminated here, with the certificate of the host")
-	}
 }

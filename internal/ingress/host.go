@@ -67,6 +67,7 @@ func buildHost(name string, in hostInputs, previous *hostResult, settings *model
 	h.noteUses()
 	h.result.host = &model.Host{Name: name, Matches: matches, Aliases: in.aliases, Patterns: in.patterns}
 	h.settleHost(h.result.host)
+	h.settlePassthrough(h.result.host)
 	return h.result
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	// TopologyAware prefers endpoints that are hinted for Zone, for the Services that ask for it.
 	TopologyAware bool
 	Zone          string
+	// Passthrough takes note of Ingresses that leave TLS to their backend; without it the annotation has no effect.
+	Passthrough bool
 	// WatchNamespace, when not empty, takes Ingresses of that namespace alone.
 	WatchNamespace string
 	// NamespaceSelector, when not nil, takes Ingresses of namespaces with matching labels alone.

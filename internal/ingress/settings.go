@@ -18,7 +18,13 @@ import (
 
 // parseSettings reads the ConfigMap that the options name, and those that it names. A missing one gives the defaults. The ID is that of
 // Model.SettingsID.
-func parseSettings(options *Options, snapshot *source.Snapshot, before *model.Settings) (s model.Settings, id string, problems []model.Problem) {
+func parseSettings(options *Options, snapshot *source.Snapshot, before *model.Settings) (model.Settings, string, []model.Problem) {
+	s, id, problems := parseConfigMap(options, snapshot, before)
+	s.Passthrough = options.Passthrough
+	return s, id, problems
+}
+
+func parseConfigMap(options *Options, snapshot *source.Snapshot, before *model.Settings) (s model.Settings, id string, problems []model.Problem) {
 	key := options.ConfigMap
 	if key.Name == "" {
 		return model.DefaultSettings(), "", nil

@@ -56,8 +56,16 @@ type Host struct {
 	Closed string
 	// TLS is what is special about the handshake with this host; nil for nothing.
 	TLS *HostTLS
+	// Passthrough, when not nil, takes connections over TLS as they are, where passthrough is on; see [Passthrough].
+	Passthrough *Passthrough
 	// Snippet is raw nginx configuration of this host, which the admin allowed; zero for none.
 	Snippet Snippet
+}
+
+// Passthrough leaves TLS with a host to its backend: matches and policies are for requests in plain text alone.
+type Passthrough struct {
+	// Backend is zero when the connections are closed, as no path says where they lead.
+	Backend BackendID
 }
 
 // MatchKind says how the path of a Match is compared with the path of a request.

@@ -73,6 +73,11 @@ func (h *Host) describe() string {
 	if h.TLS != nil {
 		f.always("TLS", "%s", h.TLS)
 	}
+	if p := h.Passthrough; p != nil && p.Backend.IsZero() {
+		f.always("TLS passthrough", "nowhere")
+	} else if p != nil {
+		f.always("TLS passthrough", "%s", p.Backend)
+	}
 	f.when(h.Snippet != "", "snippet", "%d bytes", len(h.Snippet))
 	var out strings.Builder
 	for _, one := range *f {

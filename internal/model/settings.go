@@ -13,6 +13,8 @@ import (
 type Settings struct {
 	// Route is what a route has when no annotation says otherwise.
 	Route Policy
+	// Passthrough puts package l4 before the HTTPS port, so that hosts can leave TLS to their backends; see [Passthrough]. A flag says so.
+	Passthrough bool
 	// Closed, when not empty, is why every route is closed: a control in the settings could not be built as written.
 	Closed string
 	// ForceHTTPSRedirect redirects also hosts without a certificate. Route.HTTPSRedirect needs one.

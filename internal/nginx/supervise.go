@@ -92,6 +92,7 @@ func (d *Driver) ensureRunning(ctx context.Context) (*process.Process, error) {
 		d.proc = nil
 	}
 	removeStale(filepath.Join(d.command.Dir, conf.AdminSocket))
+	removeStale(filepath.Join(d.command.Dir, conf.TLSSocket))
 	proc, err := process.Start(d.command, d.memory, orDefault(d.options.AccessLog, os.Stdout), orDefault(d.options.ErrorLog, os.Stderr))
 	if err != nil {
 		return nil, err

@@ -50,9 +50,8 @@ var identity = Group{
 		}, parseClientHeader, func(d *draft, v string) { d.Client.Host = v }),
 
 		Parsed("proxy-protocol-header-timeout", "time with unit", Spec{
-			Default: "5s", Example: "10s", Harmless: []string{"5s"}, Lacks: noPassthrough,
-			Doc: "How long the listener of TLS passthrough waits for a PROXY header. No effect yet, as TLS passthrough is not there; other " +
-				"listeners wait for client-header-timeout.",
+			Default: "5s", Example: "10s",
+			Doc: "How long the listener of TLS passthrough waits for a PROXY header; other listeners wait for client-header-timeout.",
 		}, parseDuration, func(d *draft, v time.Duration) { d.Client.HeaderTimeout = v }),
 
 		Parsed("proxy-real-ip-cidr", "addresses and networks", Spec{
@@ -77,8 +76,6 @@ var identity = Group{
 		}, func(d *draft, v bool) { d.Client.ProxyProtocol = v }),
 	},
 }
-
-const noPassthrough = "TLS passthrough is not there yet; it has no effect"
 
 // parseTrusted is value.Networks for a list that may be empty.
 func parseTrusted(text string) ([]netip.Prefix, error) {

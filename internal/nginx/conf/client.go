@@ -33,6 +33,15 @@ var clientFuncs = template.FuncMap{
 	"hasTicketKey": func(t model.TLS) bool { return t.TicketKey.Reveal() != "" },
 	"dhParams":     dhParamsPath,
 	"selfAddress":  Place.selfAddress,
+	"secureClient": secureClient,
+	"tlsSocket":    func() string { return TLSSocket },
+}
+
+// secureClient is what counts for requests over TLS: package l4 begins their connections with a PROXY header of its own.
+func secureClient(s model.Settings) model.Client {
+	c := s.Client
+	c.ProxyProtocol = c.ProxyProtocol || s.Passthrough
+	return c
 }
 
 // late tells whether the client's address is only known after the first phase.
@@ -49,8 +58,8 @@ func realIPHeader(c model.Client) string {
 }
 
 // senderVariable holds who sent the request, be it the client or a proxy before us.
-func senderVariable(c model.Client) string {
-	if c.ProxyProtocol {
+func senderVariable(s model.Settings) string {
+	if s.Client.ProxyProtocol || s.Passthrough {
 		return "$fairway_sender"
 	}
 	return "$realip_remote_addr"
@@ -60,6 +69,7 @@ func senderVariable(c model.Client) string {
 type request struct {
 	Port, Scheme, Host, For, OriginalFor, OriginalHost string
 	EarlyData                                          bool
+	Client                                             model.Client
 }
 
 // requestWords gives the words for requests to a port.
@@ -67,7 +77,10 @@ func requestWords(s model.Settings, port int, scheme string) request {
 	c := s.Client
 	r := request{
 		Port: fmt.Sprint(port), Scheme: scheme, Host: "$http_host", For: "$remote_addr",
-		OriginalFor: headerVariable(c.For), OriginalHost: headerVariable(c.Host), EarlyData: s.TLS.EarlyData,
+		OriginalFor: headerVariable(c.For), OriginalHost: headerVariable(c.Host), EarlyData: s.TLS.EarlyData, Client: c,
+	}
+	if scheme == "https" {
+		r.Client = secureClient(s)
 	}
 	if c.ProxyProtocol || c.ForwardedHeaders {
 		r.Port, r.Scheme = "$pass_port", "$pass_access_scheme"

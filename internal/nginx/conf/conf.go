@@ -60,6 +60,7 @@ func (p Place) lacks(s Shape) bool {
 // The names of files in the runtime directory.
 const (
 	AdminSocket     = "admin/nginx.sock"
+	TLSSocket       = "admin/tls.sock" // where package l4 hands over connections that are not passed through
 	PIDFile         = "nginx.pid"
 	LuaDir          = "lua"
 	TempDir         = "tmp"

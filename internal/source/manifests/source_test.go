@@ -27,9 +27,14 @@ func ingress(name string) string {
 	return "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: " + name + "\nspec:\n  rules: []\n"
 }
 
+// write replaces a file at once, so that nobody sees it empty.
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	next := filepath.Join(t.TempDir(), "next")
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, path); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/l4"
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+)
+
+// withPassthrough is a data plane of two: package l4 takes connections over TLS, and nginx gets those that do not pass through.
+type withPassthrough struct {
+	controller.Driver
+	passthrough *l4.Passthrough
+}
+
+// dataPlane gives nginx' driver, with package l4 before it if flags want that: then the HTTPS port is open from now on.
+func (f *controllerFlags) dataPlane(driver controller.Driver, log *slog.Logger) (controller.Driver, error) {
+	if !f.passthrough {
+		return driver, nil
+	}
+	p, err := l4.Listen(l4.Options{
+		Address: f.bind, Port: f.httpsPort, Socket: filepath.Join(f.runtimeDir, conf.TLSSocket), Log: log.With("part", "l4"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withPassthrough{driver, p}, nil
+}
+
+// Run runs both, and returns when both have ended.
+func (w withPassthrough) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.passthrough.Run(ctx) }()
+	err := w.Driver.Run(ctx)
+	cancel()
+	<-ended
+	return err
+}
+
+// Apply lets connections follow the model once nginx does: a host that does not pass through any more needs its certificate there.
+func (w withPassthrough) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
+	change, err := w.Driver.Apply(ctx, m)
+	if err == nil {
+		w.passthrough.Apply(m)
+	}
+	return change, err
+}

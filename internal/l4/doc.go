@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package l4 proxies connections that the HTTP data plane does not look into.
+//
+// [Passthrough] owns the port for HTTPS when hosts may leave TLS to their backends. It reads the ClientHello of each connection, however it is cut
+// into segments and records, and sends the connection on by the server name in it: to an endpoint of the host's backend, with the very bytes that
+// came, or to nginx, with a PROXY header (version 2) that says who the client is. What it needs to know of hosts and endpoints comes by
+// [Passthrough.Apply] and counts for the next connection; established ones live on.
+//
+// Promised: at most [maxHello] bytes are read of a client before it is sent on, and a client that says nothing is let go after [Options.HelloTimeout].
+// Bytes between TCP sockets are moved by splice(2), which net.TCPConn does. Start with passthrough.go.
+package l4
