@@ -62,7 +62,7 @@ func start(t *testing.T, m *model.Model) *harness {
 		t.Skip(err)
 	}
 	h := &harness{t: t, access: &lines{}, error: &lines{}}
-	dir, err := os.MkdirTemp("/tmp", "fw")
+	dir, err := os.MkdirTemp("/tmp", ownPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,9 +336,12 @@ func TestZoneGrows(t *testing.T) {
 	}
 }
 
+// ownPrefix tells the folders of this run from those of others.
+var ownPrefix = fmt.Sprintf("fw%d-", os.Getpid())
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if out, _ := exec.Command("pgrep", "-f", "nginx: master.*-p /tmp/fw").Output(); len(out) > 0 {
+	if out, _ := exec.Command("pgrep", "-f", "nginx: master.*-p /tmp/"+ownPrefix).Output(); len(out) > 0 {
 		fmt.Fprintf(os.Stderr, "nginx left behind: %s\n", out)
 		code = 1
 	}
