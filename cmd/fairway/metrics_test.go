@@ -114,9 +114,10 @@ func scraped(t *testing.T, arguments ...string) map[string]*family {
 		return status == http.StatusOK && body == "hello"
 	})
 	var text string
-	eventually(t, "the request is counted", func() bool {
+	eventually(t, "nginx answers a scrape, and the request is counted", func() bool {
 		_, text = get(p.own, "", "/metrics")
-		return !slices.Contains(arguments, "--enable-metrics") || strings.Contains(text, prefixed("requests{"))
+		counted := !slices.Contains(arguments, "--enable-metrics") || strings.Contains(text, prefixed("requests{"))
+		return counted && strings.Contains(text, "\nfairway_shapes ")
 	})
 	return parseFamilies(t, text)
 }
