@@ -60,7 +60,7 @@ func newIgnoredFlags() *pflag.FlagSet {
 // alreadySo are values with which these flags ask for what is so anyway. Deployments often have them, and need no warning.
 var alreadySo = map[string]string{
 	"enable-ssl-chain-completion": "false",
-	"logtostderr": "true", "alsologtostderr": "false", "legacy_stderr_threshold_behavior": "true", "one_output": "true",
+	"logtostderr":                 "true", "alsologtostderr": "false", "legacy_stderr_threshold_behavior": "true", "one_output": "true",
 	"add_dir_header": "false", "skip_headers": "true", "skip_log_headers": "true",
 }
 

@@ -40,7 +40,10 @@ func TestMaxmindFlags(t *testing.T) {
 	var log bytes.Buffer
 	f.start(t.Context(), "GeoLite2-City,GeoLite2-ASN", dir, slog.New(slog.NewTextHandler(&log, nil)))
 	for _, edition := range []string{"GeoLite2-City", "GeoLite2-ASN"} {
-		eventually(t, edition, func() bool { text, _ := os.ReadFile(filepath.Join(dir, edition+".mmdb")); return string(text) == "mmdb" })
+		eventually(t, edition, func() bool {
+			text, _ := os.ReadFile(filepath.Join(dir, edition+".mmdb"))
+			return string(text) == "mmdb"
+		})
 	}
 	for _, wrong := range []string{"mirror.example", "ftp://mirror.example", "http://"} {
 		if err := (&maxmindFlags{mirror: wrong, attempts: 1}).check(); err == nil {
