@@ -67,6 +67,9 @@ SPDX-License-Identifier: Apache-2.0
 {{- else }}
 - --enable-metrics=true
 {{- end }}
+{{- if not (hasKey $c.extraArgs "shutdown-grace-period") }}
+- --shutdown-grace-period=10
+{{- end }}
 {{- range $key, $value := $c.extraArgs }}
 {{- $text := include "fairway.text" $value }}
 - {{ printf "--%s%s" $key (ternary "" (printf "=%s" $text) (eq $text "")) | quote }}
