@@ -12,6 +12,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/l4"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
+	"github.com/fairway-ingress/fairway/internal/nginx/process"
 )
 
 // withPassthrough is a data plane of two: package l4 takes connections over TLS, and nginx gets those that do not pass through.
@@ -25,8 +26,12 @@ func (f *controllerFlags) dataPlane(driver controller.Driver, log *slog.Logger) 
 	if !f.passthrough {
 		return driver, nil
 	}
-	p, err := l4.Listen(l4.Options{
-		Address: f.bind, Port: f.httpsPort, Socket: filepath.Join(f.runtimeDir, conf.TLSSocket), Log: log.With("part", "l4"),
+	var p *l4.Passthrough
+	err := process.WithLowPorts(func() (err error) {
+		p, err = l4.Listen(l4.Options{
+			Address: f.bind, Port: f.httpsPort, Socket: filepath.Join(f.runtimeDir, conf.TLSSocket), Log: log.With("part", "l4"),
+		})
+		return err
 	})
 	if err != nil {
 		return nil, err
