@@ -93,12 +93,12 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 	}
 	options.SecretsLimit = f.limit()
 	given := *options
-	configMaps := append(named(options.ConfigMap), namedBySettings(ctx, client, given)...)
+	secrets, configMaps := namedBySettings(ctx, client, given)
 	return kube.New(kube.Options{
 		Client: client, Log: log, Namespace: options.WatchNamespace, Namespaces: options.NamespaceSelector != nil, Resync: f.resync,
 		References:          func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
-		ConfigMapReferences: func(c *corev1.ConfigMap) []source.Key { return ingress.SettingsReferences(given, c) },
-		Secrets:             named(options.DefaultCertificate), ConfigMaps: configMaps,
+		ConfigMapReferences: func(c *corev1.ConfigMap) (_, _ []source.Key) { return ingress.SettingsReferences(given, c) },
+		Secrets:             append(named(options.DefaultCertificate), secrets...), ConfigMaps: append(named(options.ConfigMap), configMaps...),
 		Services: named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector,
 	}), nil
 }
@@ -110,17 +110,17 @@ func named(key source.Key) []source.Key {
 	return []source.Key{key}
 }
 
-// namedBySettings gives the ConfigMaps that the settings name at the start, so that they are there from the first round on. What cannot be read now is
+// namedBySettings gives the Secrets and ConfigMaps that the settings name at the start, so that they are there from the first round on. What cannot be read now is
 // followed later.
-func namedBySettings(ctx context.Context, client kubernetes.Interface, options ingress.Options) []source.Key {
+func namedBySettings(ctx context.Context, client kubernetes.Interface, options ingress.Options) (secrets, configMaps []source.Key) {
 	if options.ConfigMap.Name == "" {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, existsPatience)
 	defer cancel()
 	object, err := client.CoreV1().ConfigMaps(options.ConfigMap.Namespace).Get(ctx, options.ConfigMap.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	return ingress.SettingsReferences(options, object)
 }

@@ -44,14 +44,8 @@ func parseConfigMap(options *Options, snapshot *source.Snapshot, before *model.S
 		s, problems = settings.Parse(owner, object.Data)
 	}
 	for _, l := range settings.Lookups(&s) {
-		var data map[string]string
-		if named := snapshot.ConfigMaps[source.Key{Namespace: l.Ref.Namespace, Name: l.Ref.Name}]; named != nil {
-			data = named.Data
-			if data == nil {
-				data = map[string]string{}
-			}
-		}
-		problems = append(problems, l.Resolve(&s, owner, data)...)
+		named := lookUp(l.Ref.Kind, source.Key{Namespace: l.Ref.Namespace, Name: l.Ref.Name}, snapshot)
+		problems = append(problems, l.Resolve(&s, owner, named.data())...)
 	}
 	return replaceRaw(s, id, owner, snapshot.Refused, before, &problems), id, problems
 }
@@ -109,15 +103,19 @@ func replaceRaw(s model.Settings, id string, owner model.Ref, refused map[string
 	return s.WithRaw(raw)
 }
 
-// SettingsReferences gives the ConfigMaps that that of the settings names.
-func SettingsReferences(options Options, object *corev1.ConfigMap) []source.Key {
+// SettingsReferences gives the Secrets and ConfigMaps that the ConfigMap of the settings names.
+func SettingsReferences(options Options, object *corev1.ConfigMap) (secrets, configMaps []source.Key) {
 	if object.Namespace != options.ConfigMap.Namespace || object.Name != options.ConfigMap.Name {
-		return nil
+		return nil, nil
 	}
 	s, _ := settings.Parse(model.Ref{}, object.Data)
-	var keys []source.Key
 	for _, l := range settings.Lookups(&s) {
-		keys = append(keys, source.Key{Namespace: l.Ref.Namespace, Name: l.Ref.Name})
+		key := source.Key{Namespace: l.Ref.Namespace, Name: l.Ref.Name}
+		if l.Ref.Kind == "Secret" {
+			secrets = append(secrets, key)
+		} else {
+			configMaps = append(configMaps, key)
+		}
 	}
-	return keys
+	return secrets, configMaps
 }

@@ -66,6 +66,8 @@ var tested = map[string]string{
 	"keep-alive":                      "test/e2e/http TestKeepAlive",
 	"keep-alive-requests":             "test/e2e/http TestKeepAlive",
 	"log-format-stream":               "test/e2e/http TestLogPaths",
+	"proxy-protocol-header-timeout":   "how long the listener of TLS passthrough waits for who says nothing shows in no request",
+	"ssl-dh-param":                    "test/e2e/http TestDHParams",
 	"ssl-early-data":                  "test/e2e/http TestEarlyData",
 	"ssl-session-cache-size":          "how many sessions are kept shows in no single request",
 	"stream-access-log-path":          "test/e2e/http TestLogPaths",

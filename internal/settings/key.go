@@ -40,9 +40,9 @@ type Spec struct {
 	Doc string
 	// Reload says that nginx reads its configuration again when the value changes.
 	Reload bool
-	// NotYet marks a key of the predecessor that Fairway does not implement.
+	// NotYet marks a key whose value is checked, but has no effect yet, without a Problem.
 	NotYet bool
-	// Closes says that every route is closed when the value does not parse, or a NotYet key is set to other than a Harmless value, as it is a control.
+	// Closes says that every route is closed when the value does not parse, as it is a control.
 	Closes   bool
 	Harmless []string
 	// Confidential keeps the value out of Problems.

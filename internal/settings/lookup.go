@@ -13,22 +13,29 @@ import (
 	"github.com/fairway-ingress/fairway/internal/value"
 )
 
-// Lookup is a ConfigMap that a setting names.
+// Lookup is a ConfigMap or Secret that a setting names.
 type Lookup struct {
 	Key string // of the setting
 	Ref model.Ref
 	use func(s *model.Settings, headers []model.TemplateHeader)
 	own func(name string) bool // headers that are not to be set
+	// read takes the data instead, and gives the reason and message of a Problem; nil data is none.
+	read func(s *model.Settings, data map[string][]byte) (reason, message string)
 }
 
-// Lookups gives the ConfigMaps that settings name. Until each was resolved, the settings lack what they say.
+// Lookups gives the objects that settings name. Until each was resolved, the settings lack what they say.
 func Lookups(s *model.Settings) []Lookup {
 	var list []Lookup
 	if ref := s.Headers.ResponseFrom; ref != (model.Ref{}) {
-		list = append(list, Lookup{"add-headers", ref, func(s *model.Settings, h []model.TemplateHeader) { s.Headers.Response = h }, func(string) bool { return false }})
+		list = append(list, Lookup{Key: "add-headers", Ref: ref,
+			use: func(s *model.Settings, h []model.TemplateHeader) { s.Headers.Response = h }, own: func(string) bool { return false }})
 	}
 	if ref := s.Headers.RequestFrom; ref != (model.Ref{}) {
-		list = append(list, Lookup{"proxy-set-headers", ref, func(s *model.Settings, h []model.TemplateHeader) { s.Headers.Request = h }, isOwn})
+		list = append(list, Lookup{Key: "proxy-set-headers", Ref: ref,
+			use: func(s *model.Settings, h []model.TemplateHeader) { s.Headers.Request = h }, own: isOwn})
+	}
+	if ref := s.TLS.DHParamsFrom; ref != (model.Ref{}) {
+		list = append(list, Lookup{Key: "ssl-dh-param", Ref: ref, read: readDHParams})
 	}
 	return list
 }
@@ -42,8 +49,14 @@ func isOwn(name string) bool {
 	}, name) || strings.HasPrefix(name, "Ssl-Client-")
 }
 
-// Resolve reads the data of a ConfigMap, nil when there is none, into the settings. Owner is the ConfigMap of the settings.
-func (l Lookup) Resolve(s *model.Settings, owner model.Ref, data map[string]string) []model.Problem {
+// Resolve reads the data of the object, nil when there is none, into the settings. Owner is the ConfigMap of the settings.
+func (l Lookup) Resolve(s *model.Settings, owner model.Ref, data map[string][]byte) []model.Problem {
+	if l.read != nil {
+		if reason, message := l.read(s, data); reason != "" {
+			return []model.Problem{{Object: owner, Field: "data[" + l.Key + "]", Reason: reason, Message: fmt.Sprintf(message, l.Ref)}}
+		}
+		return nil
+	}
 	if data == nil {
 		return []model.Problem{{Object: owner, Field: "data[" + l.Key + "]", Reason: model.ReasonMissingConfigMap,
 			Message: fmt.Sprintf("there is no %s, or it may not be read; no headers are set", l.Ref)}}
@@ -51,7 +64,7 @@ func (l Lookup) Resolve(s *model.Settings, owner model.Ref, data map[string]stri
 	var problems []model.Problem
 	var headers []model.TemplateHeader
 	for _, key := range slices.Sorted(maps.Keys(data)) {
-		header, err := parseHeader(key, data[key])
+		header, err := parseHeader(key, string(data[key]))
 		switch {
 		case err == nil && l.own(header.Name):
 			err = fmt.Errorf("is a header that Fairway sets itself")

@@ -60,13 +60,6 @@ func (d *draft) apply(name, text string) (reason, message string) {
 		return "", ""
 	case key.Instead != "":
 		return model.ReasonUnsupported, "this setting has no effect: " + key.Instead
-	case key.NotYet && (text == "" || slices.Contains(key.Harmless, strings.ToLower(text))):
-		return "", ""
-	case key.NotYet && key.Closes:
-		d.Closed = cmp.Or(d.Closed, "setting "+name+" is not supported yet")
-		return model.ReasonUnsupported, "this setting is not supported yet; every route answers 503 rather than go without it"
-	case key.NotYet:
-		return model.ReasonUnsupported, "this setting is not supported yet; it has no effect"
 	}
 	if text == "" && key.Default == none {
 		return "", ""

@@ -23,8 +23,6 @@ func WriteReference(w io.Writer, cases map[string]string, live map[string]bool, 
 		switch {
 		case group.Keys[0].Instead != "":
 			writeDropped(w, group)
-		case group.Keys[0].NotYet:
-			writeNotYet(w, group)
 		default:
 			for _, key := range group.Keys {
 				writeKey(w, key, cases[key.Name])
@@ -66,7 +64,7 @@ func writeTable(w io.Writer, cases map[string]string, live map[string]bool, tota
 		if key.acts() && cases[key.Name] != "" {
 			path = linkCase(cases[key.Name])
 		}
-		if !key.NotYet && key.Instead == "" {
+		if key.Instead == "" {
 			name = "[" + name + "](#" + name + ")"
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", name, key.actsBy(), key.badValue(), path, key.Differs)
@@ -91,7 +89,7 @@ func (k Key) actsBy() string {
 // badValue says in a word what a bad value comes to.
 func (k Key) badValue() string {
 	switch {
-	case k.Instead != "" || k.NotYet && !k.Closes:
+	case k.Instead != "":
 		return "–"
 	case k.Closes:
 		return "closes all routes"
@@ -124,17 +122,6 @@ func writeKey(w io.Writer, key Key, path string) {
 	}
 	if strings.HasSuffix(path, ".txtar") {
 		fmt.Fprintf(w, "Tested by %s.\n\n", linkCase(path))
-	}
-}
-
-func writeNotYet(w io.Writer, group Group) {
-	fmt.Fprintf(w, "| key | outcome |\n|---|---|\n")
-	for _, key := range group.Keys {
-		outcome := "ignored"
-		if key.Closes {
-			outcome = "every route is closed (503)"
-		}
-		fmt.Fprintf(w, "| `%s` | %s |\n", key.Name, outcome)
 	}
 }
 

@@ -33,7 +33,6 @@ func Groups() []Group {
 		streams,
 		geoip,
 		raw,
-		notYet,
 		dropped,
 	}
 }

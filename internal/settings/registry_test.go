@@ -35,7 +35,7 @@ func TestRegistry(t *testing.T) {
 				t.Errorf("%s is listed twice", key.Name)
 			}
 			seen[key.Name] = true
-			if key.NotYet || key.Instead != "" {
+			if key.Instead != "" {
 				continue
 			}
 			if key.Type == "" || key.Doc == "" || key.Default == "" || key.Example == "" {
@@ -62,7 +62,7 @@ func TestDefaults(t *testing.T) {
 	all := map[string]string{}
 	for _, group := range Groups() {
 		for _, key := range group.Keys {
-			if !key.NotYet && key.Instead == "" && key.Default != none {
+			if key.Instead == "" && key.Default != none {
 				all[key.Name] = key.Default
 			}
 		}

@@ -60,6 +60,11 @@ var tls = Group{
 			Doc: "The ciphers of TLS 1.2 for all hosts.",
 		}, parseCiphers, func(d *draft, v string) { d.TLSCiphers = v }),
 
+		Parsed("ssl-dh-param", "namespace/name of a Secret", Spec{
+			Default: none, Example: "ingress-nginx/dh-param", Reload: true,
+			Doc: "The Secret whose key dhparam.pem holds Diffie-Hellman parameters of 2048 to 8192 bits, which the ciphers DHE-* need. What it holds is watched. Without one there are no such ciphers.",
+		}, parseSecretRef, func(d *draft, v model.Ref) { d.TLS.DHParamsFrom = v }),
+
 		Bool("ssl-early-data", Spec{
 			Default: "false", Example: "true", Reload: true,
 			Doc: "Takes requests in the first flight of TLS 1.3. They can be replayed by others, so backends get those that are passed on before " +
@@ -156,6 +161,14 @@ func parseTicketKey(text string) (model.Secret, error) {
 		key = slices.Concat(key[:16], hmac[:], aes[:])
 	}
 	return model.NewSecret(base64.StdEncoding.EncodeToString(key)), nil
+}
+
+// parseSecretRef reads namespace/name.
+func parseSecretRef(text string) (model.Ref, error) {
+	if !strings.Contains(text, "/") {
+		return model.Ref{}, errors.New("is not namespace/name of a Secret")
+	}
+	return value.Reference("Secret", "", text)
 }
 
 // sizeWithin reads a size in bounds.

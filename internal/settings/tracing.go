@@ -33,13 +33,13 @@ var tracing = Group{
 		}, parsePath, func(*draft, string) {}),
 
 		Parsed("opentelemetry-operation-name", "text with variables", Spec{
-			Default: none, Example: "ingress",
-			Doc: "The name of the spans.",
+			Default: none, Example: "ingress", NotYet: true,
+			Doc: "The name of the spans. No effect yet.",
 		}, value.Template, func(d *draft, v model.Template) { d.tracing.Operation = string(v) }),
 
 		Bool("opentelemetry-trust-incoming-span", Spec{
-			Default: "true", Example: "false",
-			Doc: "Whether traces that clients send along are continued.",
+			Default: "true", Example: "false", NotYet: true,
+			Doc: "Whether traces that clients send along are continued. No effect yet.",
 		}, func(d *draft, v bool) { d.distrust = !v }),
 
 		Int("otel-max-export-batch-size", Spec{

@@ -124,17 +124,23 @@ func (s *Source) putConfigMap(old, new *corev1.ConfigMap) {
 	s.notify()
 }
 
-// followConfigMap notes which ConfigMaps a ConfigMap names now, and fetches those that were stripped.
+// followConfigMap notes which Secrets and ConfigMaps a ConfigMap names now, and fetches those that were stripped.
 func (s *Source) followConfigMap(old, new *corev1.ConfigMap) {
-	var before, after []source.Key
+	var before, after [2][]source.Key
 	if old != nil {
-		before = s.options.ConfigMapReferences(old)
+		before[0], before[1] = s.options.ConfigMapReferences(old)
 	}
 	if new != nil {
-		after = s.options.ConfigMapReferences(new)
+		after[0], after[1] = s.options.ConfigMapReferences(new)
 	}
-	s.configMapsWanted.change(before, after)
-	for _, key := range after {
+	s.secretsWanted.change(before[0], after[0])
+	s.configMapsWanted.change(before[1], after[1])
+	for _, key := range after[0] {
+		if _, found := s.secrets.get(key); !found {
+			s.fetch(fetchSecret, key)
+		}
+	}
+	for _, key := range after[1] {
 		if _, found := s.configMaps.get(key); !found {
 			s.fetch(fetchConfigMap, key)
 		}

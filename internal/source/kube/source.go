@@ -50,8 +50,8 @@ type Options struct {
 	References func(*netv1.Ingress) (secrets, configMaps []source.Key)
 	// Secrets, ConfigMaps and Services that flags name, also outside of Namespace.
 	Secrets, ConfigMaps, Services []source.Key
-	// ConfigMapReferences names the ConfigMaps that a ConfigMap needs; nil means none.
-	ConfigMapReferences func(*corev1.ConfigMap) []source.Key
+	// ConfigMapReferences names the Secrets and ConfigMaps that a ConfigMap needs; nil means none.
+	ConfigMapReferences func(*corev1.ConfigMap) (secrets, configMaps []source.Key)
 }
 
 // Source makes snapshots from an API server. Snapshot may be called from any goroutine.
@@ -83,7 +83,7 @@ func New(options Options) *Source {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	if options.ConfigMapReferences == nil {
-		options.ConfigMapReferences = func(*corev1.ConfigMap) []source.Key { return nil }
+		options.ConfigMapReferences = func(*corev1.ConfigMap) (_, _ []source.Key) { return nil, nil }
 	}
 	if options.References == nil {
 		options.References = func(*netv1.Ingress) (_, _ []source.Key) { return nil, nil }
