@@ -88,7 +88,8 @@ func flagTests(t *testing.T) string {
 	for name := range tests {
 		t.Errorf("testdata/flag-tests.tsv has --%s, which is no flag of the predecessor", name)
 	}
-	return fmt.Sprintf("\n## The predecessor's flags\n\nOf its %d flags %d act and %d are taken with a warning. This shows what they do:\n\n| flag | test |\n|---|---|\n%s",
+	return fmt.Sprintf("\n## The predecessor's flags\n\nOf its %d flags %d act and %d are taken with a warning. "+
+		"This shows what they do:\n\n| flag | test |\n|---|---|\n%s",
 		len(all), acting, len(all)-acting, table.String())
 }
 

@@ -26,7 +26,8 @@ type maxmindFlags struct {
 
 func (f *maxmindFlags) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.StringVar(&f.key, "maxmind-license-key", "", "download the databases of --maxmind-edition-ids from MaxMind with this key at the start, into --geoip2-dir")
+	flags.StringVar(&f.key, "maxmind-license-key", "",
+		"download the databases of --maxmind-edition-ids from MaxMind with this key at the start, into --geoip2-dir")
 	flags.StringVar(&f.mirror, "maxmind-mirror", "", "download them from this URL instead, as URL/EDITION.tar.gz")
 	flags.IntVar(&f.attempts, "maxmind-retries-count", 1, "attempts for each database")
 	flags.DurationVar(&f.wait, "maxmind-retries-timeout", 0, "time before the second attempt, and half as much again before each further one; 0 for one attempt")

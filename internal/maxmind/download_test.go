@@ -57,7 +57,10 @@ func TestDownload(t *testing.T) {
 		{title: "a wrong key", answers: []any{401}, attempts: 5, asked: 1, want: "old", fails: "status 401"},
 		{title: "no archive", answers: []any{[]byte("<html>")}, attempts: 2, asked: 2, want: "old", fails: "read the archive"},
 		{title: "cut off", answers: []any{good[:len(good)-30]}, attempts: 1, asked: 1, want: "old", fails: "EOF"},
-		{title: "another edition", answers: []any{archive(t, map[string]string{"x/GeoLite2-ASN.mmdb": "asn"})}, attempts: 1, asked: 1, want: "old", fails: "no GeoLite2-City.mmdb"},
+		{
+			title: "another edition", answers: []any{archive(t, map[string]string{"x/GeoLite2-ASN.mmdb": "asn"})},
+			attempts: 1, asked: 1, want: "old", fails: "no GeoLite2-City.mmdb",
+		},
 		{title: "a path that leads out", answers: []any{archive(t, map[string]string{"../../GeoLite2-City.mmdb": "new"})}, attempts: 1, asked: 1, want: "new"},
 	} {
 		t.Run(c.title, func(t *testing.T) {

@@ -97,7 +97,8 @@ func startServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	cluster := filepath.Join(bin, "cluster")
-	if out, err := exec.Command(cluster, "up", "--detach", "--images", images, "--dir", dir, "--bin", bin, "--owner-pid", fmt.Sprint(os.Getpid())).CombinedOutput(); err != nil {
+	up := exec.Command(cluster, "up", "--detach", "--images", images, "--dir", dir, "--bin", bin, "--owner-pid", fmt.Sprint(os.Getpid()))
+	if out, err := up.CombinedOutput(); err != nil {
 		t.Fatalf("start the cluster: %v: %s", err, out)
 	}
 	t.Cleanup(func() {
