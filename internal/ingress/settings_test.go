@@ -78,15 +78,16 @@ func TestRefusedSettings(t *testing.T) {
 }
 
 func TestSettingsReferences(t *testing.T) {
-	object := &corev1.ConfigMap{Data: map[string]string{"add-headers": "a/added", "proxy-set-headers": "b/set"}}
+	object := &corev1.ConfigMap{Data: map[string]string{"add-headers": "a/added", "proxy-set-headers": "b/set", "ssl-dh-param": "c/dh"}}
 	object.Namespace, object.Name = settingsKey.Namespace, settingsKey.Name
 	options := Options{ConfigMap: settingsKey}
-	if got := SettingsReferences(options, object); len(got) != 2 || got[0].String() != "a/added" || got[1].String() != "b/set" {
-		t.Errorf("got %v", got)
+	secrets, configMaps := SettingsReferences(options, object)
+	if len(configMaps) != 2 || configMaps[0].String() != "a/added" || configMaps[1].String() != "b/set" || len(secrets) != 1 || secrets[0].String() != "c/dh" {
+		t.Errorf("got %v and %v", secrets, configMaps)
 	}
 	object.Name = "other"
-	if got := SettingsReferences(options, object); got != nil {
-		t.Errorf("of another ConfigMap: %v", got)
+	if secrets, configMaps := SettingsReferences(options, object); secrets != nil || configMaps != nil {
+		t.Errorf("of another ConfigMap: %v, %v", secrets, configMaps)
 	}
 }
 

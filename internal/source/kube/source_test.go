@@ -133,16 +133,16 @@ func TestConfigMapsThatTheSettingsName(t *testing.T) {
 		return c
 	}
 	key := func(name string) source.Key { return source.Key{Namespace: "ns", Name: name} }
-	names := func(c *corev1.ConfigMap) []source.Key {
+	names := func(c *corev1.ConfigMap) (secrets, configMaps []source.Key) {
 		if c.Name != "settings" || c.Data["add-headers"] == "" {
-			return nil
+			return nil, nil
 		}
-		return []source.Key{key(c.Data["add-headers"])}
+		return []source.Key{key("dh")}, []source.Key{key(c.Data["add-headers"])}
 	}
 	s, client := start(t, Options{ConfigMaps: []source.Key{key("settings")}, ConfigMapReferences: names},
-		configMap("settings", "1", nil), configMap("headers", "1", map[string]string{"X-A": "1"}))
-	if s.Snapshot().ConfigMaps[key("headers")] != nil {
-		t.Error("a ConfigMap that nobody names is in memory")
+		configMap("settings", "1", nil), configMap("headers", "1", map[string]string{"X-A": "1"}), secret("dh", "1"))
+	if s.Snapshot().ConfigMaps[key("headers")] != nil || s.Snapshot().Secrets[key("dh")] != nil {
+		t.Error("an object that nobody names is in memory")
 	}
 	update := func(c *corev1.ConfigMap) {
 		t.Helper()
@@ -158,6 +158,7 @@ func TestConfigMapsThatTheSettingsName(t *testing.T) {
 	}
 	update(configMap("settings", "2", map[string]string{"add-headers": "headers"}))
 	until(t, s, "a ConfigMap that is named", has("1"))
+	until(t, s, "a Secret that is named", func(s *source.Snapshot) bool { return s.Secrets[key("dh")] != nil })
 	update(configMap("headers", "2", map[string]string{"X-A": "2"}))
 	until(t, s, "its change", has("2"))
 	update(configMap("settings", "3", nil))
