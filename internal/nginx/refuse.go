@@ -8,6 +8,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
@@ -86,7 +87,18 @@ func (d *Driver) testSettings(ctx context.Context, settings model.Settings) (why
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return err.Error(), nil
+		return complaint(err), nil
 	}
 	return "", nil
+}
+
+// complaint gives what nginx says is wrong, without when it said so and what follows from it.
+func complaint(err error) string {
+	_, text, found := strings.Cut(err.Error(), "[emerg] ")
+	if !found {
+		return err.Error()
+	}
+	_, text, _ = strings.Cut(text, ": ") // the process
+	text, _, _ = strings.Cut(text, "\n")
+	return text
 }
