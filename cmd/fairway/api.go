@@ -98,8 +98,9 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 		Client: client, Log: log, Namespace: options.WatchNamespace, Namespaces: options.NamespaceSelector != nil, Resync: f.resync,
 		References:          func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
 		ConfigMapReferences: func(c *corev1.ConfigMap) (_, _ []source.Key) { return ingress.SettingsReferences(given, c) },
-		Secrets:             append(named(options.DefaultCertificate), secrets...), ConfigMaps: append(named(options.ConfigMap), configMaps...),
-		Services: named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector,
+		Secrets:             append(named(options.DefaultCertificate), secrets...),
+		ConfigMaps:          append(named(options.ConfigMap), configMaps...),
+		Services:            named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector,
 	}), nil
 }
 
