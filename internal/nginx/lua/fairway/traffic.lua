@@ -6,7 +6,8 @@
 -- the route's own decoded table, so that counting builds no string and looks nothing up by one.
 --
 -- A set is { labels = JSON text, sums = double[7], counts = uint32_t[cells], active = whether it is in M.active }. The measures are in the
--- order of model.Measures; counts begins with the number of requests, then come the buckets of each measure.
+-- order of model.Measures; counts begins with the number of requests, then come the buckets of each measure. Both lie in one block: with many
+-- routes it is the number of places in memory that counting costs.
 
 local base = require "resty.core.base"
 local buckets = require "fairway.buckets"
@@ -28,7 +29,7 @@ char *strchr(const char *text, int character);
 local C = ffi.C
 local address, chars = ffi.typeof("uintptr_t"), ffi.typeof("char *")
 local stop = ffi.new("char *[1]")
-local array_of_counts, array_of_sums = ffi.typeof("uint32_t[?]"), ffi.typeof("double[?]")
+local block_of, counts_at, sums_at = ffi.typeof("double[?]"), ffi.typeof("uint32_t *"), ffi.typeof("double *")
 
 local overflow = "_overflow"
 
@@ -83,8 +84,8 @@ local function host_label(host, name)
     return host.also and host.also[name] or host.name
 end
 
--- Gives what a route counts into, made when first asked for: { epoch, host, route, canary, methods = { METHOD = { STATUS = set } } }. It hangs
--- on its owner: the route, or the canary that took the request.
+-- Gives what a route counts into, made when first asked for: { epoch, host, route, canary, methods = { METHOD = { STATUS = set } } and
+-- the method, status and set of the last request }. It hangs on its owner: the route, or the canary that took the request.
 local function meter_of(owner, route, label, canary)
     local meters = owner.meters
     if not meters then
@@ -128,7 +129,10 @@ local function meter_of_refused()
 end
 
 local function new_set(labels)
-    local set = { labels = cjson.encode(labels), sums = array_of_sums(M.measures), counts = array_of_counts(M.cells), active = false }
+    local block = block_of(M.measures + math.ceil(M.cells / 2))
+    local set = {
+        labels = cjson.encode(labels), block = block, sums = cast(sums_at, block), counts = cast(counts_at, block + M.measures), active = false,
+    }
     if options.native then
         set.values = {}
     end
@@ -157,6 +161,16 @@ local function make_set(meter, method, status)
         set = new_set { meter.host, i[1], i[2], i[3], i[5], meter.canary, method, text }
         by_status[status] = set
         made = made + 1
+    end
+    return set
+end
+
+-- Gives the set of a method and a status, and lets the meter remember it, as most requests are like the last one.
+local function find_set(meter, method, status)
+    local by_status = meter.epoch == epoch and meter.methods[method]
+    local set = by_status and by_status[status] or make_set(meter, method, status)
+    if set ~= overflow_set then
+        meter.method, meter.status, meter.set = method, status, set
     end
     return set
 end
@@ -219,8 +233,10 @@ function M.record()
         end
     end
     local method, status = known[get_method()] or "_other", ngx.status
-    local by_status = meter.epoch == epoch and meter.methods[method]
-    local set = by_status and by_status[status] or make_set(meter, method, status)
+    local set = meter.set
+    if meter.method ~= method or meter.status ~= status or meter.epoch ~= epoch then
+        set = find_set(meter, method, status)
+    end
     local counts = set.counts
     counts[0] = counts[0] + 1
     if not set.active then
