@@ -72,7 +72,7 @@ test: test-packages ## Everything, as CI runs it. The control plane tests need r
 	$(call say,unit tests with golden cases and fuzz seeds under the race detector)
 	go test -race -timeout 10m $(UNIT)
 	$(call say,end to end through real nginx)
-	$(if $(E2E),go test -v -count=1 -timeout 10m $(E2E),@echo "no such tests")
+	$(if $(E2E),go test -v -count=1 -timeout 20m $(E2E),@echo "no such tests")
 	$(call say,programs of the test control plane)
 	@$(MAKE) --no-print-directory cluster-programs
 	$(call say,tests of the test control plane)

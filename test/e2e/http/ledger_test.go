@@ -18,7 +18,8 @@ import (
 // ledgerCluster has what settings concern: a route, one that another server is asked about, and ConfigMaps that settings name.
 var ledgerCluster = rule("web", "h.example", "/", "web", "") +
 	"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: added-headers, namespace: ingress-nginx}\ndata: {X-Added: yes}\n" +
-	"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: request-headers, namespace: ingress-nginx}\ndata: {X-Set: yes}\n"
+	"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: request-headers, namespace: ingress-nginx}\ndata: {X-Set: yes}\n" +
+	strings.Replace(secretOf("dh-param", map[string][]byte{"dhparam.pem": []byte(ffdhe2048)}), "{name: dh-param}", "{name: dh-param, namespace: ingress-nginx}", 1)
 
 // ledgerWith are further settings without which a key changes nothing for the nginx of these tests, which has one address.
 var ledgerWith = map[string]map[string]string{
