@@ -45,6 +45,8 @@ type Spec struct {
 	Doc string
 	// Source is where the effect comes from: a directive, an RFC, a part of Fairway.
 	Source string
+	// NotYet marks a key that is read and checked, and shown with the policy of a route, without an effect on requests.
+	NotYet bool
 	// Own marks a key that the predecessor does not have.
 	Own bool
 	// Alias is another name, looked at when the first is absent or empty.

@@ -22,19 +22,19 @@ var tracing = Group{
 		Bool("enable-opentelemetry", Spec{
 			Scope: Route, Risk: Low, Default: "false", Setting: "enable-opentelemetry", Example: "true",
 			Doc:    "Asks for spans of the requests, or declines those that the setting asks for.",
-			Source: "OpenTelemetry", Differs: "No spans are made yet.",
+			Source: "OpenTelemetry", Differs: "No spans are made yet.", NotYet: true,
 		}, func(e *Effect, v bool) { e.tracing.on = &v }),
 
 		Parsed("opentelemetry-operation-name", "letters, digits, _ and -", Spec{
 			Scope: Route, Risk: Medium, Refused: true, Default: "none", Setting: "opentelemetry-operation-name", Example: "checkout",
 			Doc:    "The name of the spans. Blanks are dropped.",
-			Source: "OpenTelemetry", Differs: "No spans are made yet.",
+			Source: "OpenTelemetry", Differs: "No spans are made yet.", NotYet: true,
 		}, value.OperationName, func(e *Effect, v string) { e.tracing.operation = v }),
 
 		Bool("opentelemetry-trust-incoming-span", Spec{
 			Scope: Route, Risk: Low, Default: "true", Setting: "opentelemetry-trust-incoming-span", Example: "false",
 			Doc:    "Whether the trace that a client sends along is continued.",
-			Source: "W3C Trace Context", Differs: "No spans are made yet.",
+			Source: "W3C Trace Context", Differs: "No spans are made yet.", NotYet: true,
 		}, func(e *Effect, v bool) { e.tracing.trust = &v }),
 	},
 }
