@@ -37,6 +37,7 @@ func TestEveryLiveSetting(t *testing.T) {
 	for _, r := range replicas {
 		eventually(t, r.name+" obeys the first settings", func() bool { return r.refuses("edit-start") })
 	}
+	settle(t, replicas) // the start counts too
 
 	var ledger strings.Builder
 	edit := func(key settings.Key, n int) {
@@ -53,6 +54,9 @@ func TestEveryLiveSetting(t *testing.T) {
 			eventually(t, r.name+" obeys "+key.Name, func() bool { return r.refuses(data[marker]) })
 		}
 		took := time.Since(begin)
+		if key.Reload || len(data) > 2 {
+			settle(t, replicas) // the marker, which is data, comes before the reload
+		}
 		reloads := reloadsOf(t, replicas) - before
 		fmt.Fprintf(&ledger, "%-45s %-7s %d reloads of two replicas, seen by both after %d ms\n", key.Name, actsBy(key), reloads, took.Milliseconds())
 		if !key.Reload && len(data) == 2 && reloads > 0 {
@@ -71,6 +75,18 @@ func TestEveryLiveSetting(t *testing.T) {
 		}
 	}
 	t.Logf("%d settings, each an edit of the ConfigMap:\n%s", n, ledger.String())
+}
+
+// settle waits until no reload has ended for a third of a second.
+func settle(t *testing.T, replicas []*replica) {
+	t.Helper()
+	last, since := reloadsOf(t, replicas), time.Now()
+	for time.Since(since) < 333*time.Millisecond {
+		time.Sleep(20 * time.Millisecond)
+		if now := reloadsOf(t, replicas); now != last {
+			last, since = now, time.Now()
+		}
+	}
 }
 
 // hidesMarker are settings under which the requests of this test get no usable answer; the others' cases show them.
