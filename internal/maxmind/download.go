@@ -123,13 +123,14 @@ func unpack(archive io.Reader, edition, dir string) error {
 			return fmt.Errorf("read the archive: %w", err)
 		}
 		if header.Typeflag == tar.TypeReg && path.Base(header.Name) == edition+".mmdb" {
-			return replace(filepath.Join(dir, edition+".mmdb"), files)
+			return replace(filepath.Join(dir, edition+".mmdb"), files, unzipped)
 		}
 	}
 }
 
-// replace writes a file beside the one of that name, and gives it the name when it is whole.
-func replace(name string, content io.Reader) (err error) {
+// replace writes a file beside the one of that name, and gives it the name when it is whole. What follows in the archive is read too, as the checksum is
+// at its end.
+func replace(name string, content, archive io.Reader) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".download-*")
 	if err != nil {
 		return err
@@ -142,6 +143,11 @@ func replace(name string, content io.Reader) (err error) {
 	size, err := io.Copy(file, io.LimitReader(content, mostBytes+1))
 	if err == nil && size > mostBytes {
 		err = fmt.Errorf("the database has more than %d bytes", mostBytes)
+	}
+	if err == nil {
+		if _, err = io.Copy(io.Discard, io.LimitReader(archive, mostBytes)); err != nil {
+			err = fmt.Errorf("read the archive: %w", err)
+		}
 	}
 	if err = errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
 		return err
