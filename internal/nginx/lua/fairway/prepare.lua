@@ -33,7 +33,7 @@ local function upstream_tls(tls)
 end
 
 -- Runs before the request goes to its location.
-function M.request(_, policy)
+function M.request(policy)
     var.fairway_policy = policy.id
     if policy.transaction then
         var.fairway_transaction = template.expand_header(policy.transaction)

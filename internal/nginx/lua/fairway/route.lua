@@ -184,7 +184,7 @@ local function before_backend(route, policy)
 end
 
 -- The controls between the choice of a backend and proxying: each answers the request itself when it does not let it pass.
-local function control(route, policy)
+local function control(policy)
     local address = (policy.limit or policy.access) and var.binary_remote_addr
     if policy.limit then
         limit.check(policy, address)
@@ -199,7 +199,7 @@ local function control(route, policy)
             external_auth.prepare(policy, passed)
         end
     end
-    prepare.request(route, policy)
+    prepare.request(policy)
 end
 
 -- A route without a backend of its own leads to the default backend, after its own checks.
@@ -227,7 +227,7 @@ local function serve(host, route, uri)
         other = choose_backend(route, policy)
     elseif not default_backend() then
         if policy then
-            control(route, policy)
+            control(policy)
         end
         return unmatched(host, policy)
     end
@@ -239,7 +239,7 @@ local function serve(host, route, uri)
         shape = shape or "default"
     end
     if policy then
-        control(route, policy)
+        control(policy)
     end
     if route.w then
         rewrite(uri, route.w, route.t, policy)
