@@ -95,6 +95,11 @@ var layers = []layer{
 		why: "this package only carries the Lua files",
 	},
 	{
+		name: "kong driver, what it writes", folders: []string{"internal/kong/entity"},
+		may: []string{"internal/model"}, outside: none, pure: true,
+		why: "what a gateway is to hold is plain data: nothing here can open a socket or keep a lock",
+	},
+	{
 		name: "other drivers", folders: []string{"internal/l4", "internal/kong"},
 		may: []string{"internal/model"}, outside: []string{"golang.org/x", "github.com/pires/go-proxyproto"},
 		why: "drivers see the model only: neither Kubernetes nor each other",

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package entity
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// State is all that a gateway is to hold. It is not modified once it was handed on.
+type State struct {
+	// Entities are sorted by kind, in the order of [Kinds], and id, and the ids of a kind are unique; see [NewState].
+	Entities []Entity
+}
+
+// NewState sorts the entities. Two of one kind with one id are a mistake of whoever made them.
+func NewState(entities []Entity) *State {
+	order := map[*Kind]int{}
+	for i, kind := range Kinds() {
+		order[kind] = i
+	}
+	slices.SortStableFunc(entities, func(a, b Entity) int {
+		return cmp.Or(cmp.Compare(order[a.Kind()], order[b.Kind()]), cmp.Compare(a.Common().ID, b.Common().ID))
+	})
+	return &State{Entities: entities}
+}
+
+// Stub is the name of the upstream that stands in an empty document: a gateway without any entity never becomes ready.
+const Stub = "kong"
+
+// Document writes the declarative document for that version of Kong: flat collections, sorted by id, everything by id.
+func (s *State) Document(version Version, form Form) []byte {
+	var out bytes.Buffer
+	format := "3.0"
+	if !version.AtLeast(3, 0) {
+		format = "2.1"
+	}
+	fmt.Fprintf(&out, `{"_format_version":%q`, format)
+	entities := s.Entities
+	if len(entities) == 0 {
+		entities = []Entity{&Upstream{Meta: Meta{ID: NewID(Upstreams, Stub)}, Name: Stub}}
+	}
+	groups := map[*Kind][]Entity{}
+	for _, e := range entities {
+		groups[e.Kind()] = append(groups[e.Kind()], e)
+	}
+	kinds := Kinds()
+	slices.SortFunc(kinds, func(a, b *Kind) int { return cmp.Compare(a.Name, b.Name) })
+	for _, kind := range kinds {
+		for i, e := range groups[kind] {
+			if i == 0 {
+				fmt.Fprintf(&out, ",\n%q:[\n", kind.Name)
+			} else {
+				out.WriteString(",\n")
+			}
+			encodeTo(&out, e, form, nil)
+		}
+		if len(groups[kind]) > 0 {
+			out.WriteByte(']')
+		}
+	}
+	out.WriteString("}\n")
+	return out.Bytes()
+}
+
+// Fault is an entity that cannot be sent, and why.
+type Fault struct {
+	Entity Entity
+	Reason string
+}
+
+// Problem gives the fault as one of the entity's owner.
+func (f Fault) Problem(consequence string) model.Problem {
+	m := f.Entity.Common()
+	return model.Problem{
+		Object: m.Owner, Field: m.Field, Reason: ReasonRefused,
+		Message: fmt.Sprintf("Kong's %s %s is left out: %s; %s", f.Entity.Kind().Singular, Name(f.Entity), f.Reason, consequence),
+	}
+}
+
+// ReasonRefused is the reason of Problems with entities.
+const ReasonRefused = "RefusedByKong"
+
+// Check finds references to nothing and values that must be unique and are not: of two that share one, the later in the state is at fault. An
+// entity that refers to a faulty one is not at fault itself.
+func (s *State) Check() []Fault {
+	present := map[string]bool{}
+	for _, e := range s.Entities {
+		present[place(e.Kind().Name, e.Common().ID)] = true
+	}
+	var faults []Fault
+	taken := map[string]Entity{}
+	for _, e := range s.Entities {
+		if reason := cmp.Or(dangling(e, present), clash(e, taken)); reason != "" {
+			faults = append(faults, Fault{e, reason})
+		}
+	}
+	return faults
+}
+
+func place(kind, id string) string { return kind + "/" + id }
+
+// dangling says what the entity refers to and is not there, or "".
+func dangling(e Entity, present map[string]bool) string {
+	for _, key := range e.Kind().Foreign {
+		ids := listed(e, key.Field)
+		if !key.Many {
+			ids = []string{Text(e, key.Field)}
+		}
+		for _, id := range ids {
+			if id != "" && !present[place(key.Kind, id)] {
+				return fmt.Sprintf("its %s %s does not exist", key.Field, id)
+			}
+		}
+	}
+	return ""
+}
+
+// clash says with whom the entity shares what must be unique, or "" and takes it.
+func clash(e Entity, taken map[string]Entity) string {
+	var keys []string
+	for _, fields := range e.Kind().Unique {
+		key, set := e.Kind().Name, false
+		for _, f := range fields {
+			text := Text(e, f)
+			set = set || text != ""
+			key += "\x00" + f + "\x00" + text
+		}
+		if !set {
+			continue
+		}
+		if other := taken[key]; other != nil {
+			return fmt.Sprintf("%s of %s has the same %v", Name(other), other.Common().Owner, fields)
+		}
+		keys = append(keys, key)
+	}
+	for _, key := range keys {
+		taken[key] = e
+	}
+	return ""
+}
