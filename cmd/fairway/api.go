@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -99,7 +100,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 		References:          func(i *netv1.Ingress) (secrets, configMaps []source.Key) { return ingress.References(given, i) },
 		ConfigMapReferences: func(c *corev1.ConfigMap) (_, _ []source.Key) { return ingress.SettingsReferences(given, c) },
 		Secrets:             append(named(options.DefaultCertificate), secrets...),
-		ConfigMaps:          append(named(options.ConfigMap), configMaps...),
+		ConfigMaps:          slices.Concat(named(options.ConfigMap), named(options.TCPServices), named(options.UDPServices), configMaps),
 		Services:            named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector,
 	}), nil
 }

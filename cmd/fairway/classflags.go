@@ -24,6 +24,7 @@ type classFlags struct {
 	namespace                                                     string
 	selector                                                      selectorFlag
 	configMap, defaultBackend, defaultCertificate                 keyFlag
+	listenerFlags
 }
 
 func (f *classFlags) flags() *pflag.FlagSet {
@@ -39,6 +40,7 @@ func (f *classFlags) flags() *pflag.FlagSet {
 	flags.StringVar(&f.namespace, "watch-namespace", "", "take objects of this namespace alone; empty for all")
 	flags.Var(&f.selector, "watch-namespace-selector", "take Ingresses of namespaces with matching labels alone")
 	flags.Var(&f.configMap, "configmap", "namespace/name of the ConfigMap with the settings")
+	f.listenerFlags.add(flags)
 	flags.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the Service that answers what no route matches; its first port is used")
 	flags.Var(&f.defaultCertificate, "default-ssl-certificate", "namespace/name of the Secret with the certificate for names that have none")
 	flags.BoolVar(&f.local, "allow-local-endpoints", false, "let endpoints be loopback, link-local and metadata addresses; for demos and tests")
@@ -60,6 +62,7 @@ func (f *classFlags) options() ingress.Options {
 		DisableExternalName: f.disableExternal, AllowLocalEndpoints: f.local, TopologyAware: f.topology,
 		WatchNamespace: f.namespace, NamespaceSelector: f.selector.Selector,
 		DefaultBackend: f.defaultBackend.Key, DefaultCertificate: f.defaultCertificate.Key, ConfigMap: f.configMap.Key,
+		TCPServices: f.tcpServices.Key, UDPServices: f.udpServices.Key,
 	}
 }
 

@@ -247,6 +247,8 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	}
 	options := f.options()
 	options.Passthrough = f.passthrough
+	options.ReservedPorts = f.reservedPorts()
+	f.listenerFlags.warn(log)
 	f.webhook.settle(&options)
 	objects, err := f.source(ctx, stdin, log, &options)
 	if err != nil {

@@ -24,6 +24,8 @@ func newGet() *cobra.Command {
 			func(f *explain.Facts) answer { return f.ListHosts() }),
 		newGetList("backends", controller.BackendsPath, "Print a line per backend: endpoints, and how many paths lead to it",
 			func(f *explain.Facts) answer { return f.ListBackends() }),
+		newGetList("listeners", controller.ListenersPath, "Print a line per port of a TCP or UDP service: where it leads",
+			func(f *explain.Facts) answer { return f.ListListeners() }),
 		newGetList("problems", controller.ProblemsPath, "Print what can't be honoured: object, field, reason, what happens, since when",
 			func(f *explain.Facts) answer { return f.Problems }),
 	)

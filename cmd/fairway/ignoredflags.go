@@ -15,8 +15,6 @@ var ignoredFlags = []struct {
 	name, why string
 	bool      bool
 }{
-	{"tcp-services-configmap", "TCP services are not proxied yet: nothing listens on the ports that the ConfigMap names", false},
-	{"udp-services-configmap", "UDP services are not proxied yet: nothing listens on the ports that the ConfigMap names", false},
 	{"ssl-passthrough-proxy-port", "behind TLS passthrough nginx listens on a unix socket in --runtime-dir", false},
 	{"default-server-port", "what no route matches is answered with 404 on the ports for HTTP and HTTPS; there is no other port for it", false},
 	{"status-port", "nginx is asked over a unix socket in --runtime-dir; health and metrics are on --healthz-port", false},

@@ -20,11 +20,12 @@ import (
 
 // Paths of the private server.
 const (
-	ModelPath    = "/debug/fairway/model"
-	HostsPath    = "/debug/fairway/hosts"
-	BackendsPath = "/debug/fairway/backends"
-	ProblemsPath = "/debug/fairway/problems"
-	LastPath     = "/debug/fairway/last"
+	ModelPath     = "/debug/fairway/model"
+	HostsPath     = "/debug/fairway/hosts"
+	BackendsPath  = "/debug/fairway/backends"
+	ListenersPath = "/debug/fairway/listeners"
+	ProblemsPath  = "/debug/fairway/problems"
+	LastPath      = "/debug/fairway/last"
 	// ExplainPath takes ?url=URL with any number of &header=Name:value, or ?ingress=NAME&namespace=NAMESPACE.
 	ExplainPath = "/explain"
 )
@@ -104,10 +105,11 @@ type answer interface{ Print(io.Writer) }
 func (s *Server) Private() http.Handler {
 	mux := http.NewServeMux()
 	for path, ask := range map[string]func(*explain.Facts) answer{
-		ModelPath:    func(f *explain.Facts) answer { return f.ListModel() },
-		HostsPath:    func(f *explain.Facts) answer { return f.ListHosts() },
-		BackendsPath: func(f *explain.Facts) answer { return f.ListBackends() },
-		ProblemsPath: func(f *explain.Facts) answer { return f.Problems },
+		ModelPath:     func(f *explain.Facts) answer { return f.ListModel() },
+		HostsPath:     func(f *explain.Facts) answer { return f.ListHosts() },
+		BackendsPath:  func(f *explain.Facts) answer { return f.ListBackends() },
+		ListenersPath: func(f *explain.Facts) answer { return f.ListListeners() },
+		ProblemsPath:  func(f *explain.Facts) answer { return f.Problems },
 	} {
 		mux.HandleFunc("GET "+path, s.with(func(f *explain.Facts, _ *http.Request) (answer, error) { return ask(f), nil }))
 	}

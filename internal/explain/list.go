@@ -119,14 +119,17 @@ func (l Backends) Print(w io.Writer) {
 
 // Model is the short form of a model.
 type Model struct {
-	Hosts    Hosts    `json:"hosts"`
-	Backends Backends `json:"backends"`
+	Hosts     Hosts     `json:"hosts"`
+	Backends  Backends  `json:"backends"`
+	Listeners Listeners `json:"listeners,omitempty"`
 
 	model *model.Model
 }
 
-// ListModel lists hosts and backends; as text, the form that golden tests show.
-func (f *Facts) ListModel() Model { return Model{f.ListHosts(), f.ListBackends(), f.Model} }
+// ListModel lists hosts, backends and listeners; as text, the form that golden tests show.
+func (f *Facts) ListModel() Model {
+	return Model{f.ListHosts(), f.ListBackends(), f.ListListeners(), f.Model}
+}
 
 // Print writes the model's short form.
 func (m Model) Print(w io.Writer) { m.model.Print(w) }

@@ -4,6 +4,7 @@
 package ingress
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -73,9 +74,9 @@ func buildBackend(id model.BackendID, in backendInputs, options *Options) backen
 	case in.service.Spec.Type == corev1.ServiceTypeExternalName:
 		return buildExternal(id, in, options)
 	}
-	port := findPort(in.service, id.Port)
+	port := portOf(in.service, id)
 	if port == nil {
-		return faulty(model.ReasonMissingPort, "the Service %s has no TCP port %s", service, id.Port)
+		return faulty(model.ReasonMissingPort, "the Service %s has no %s port %s", service, cmp.Or(id.Transport, model.TCP), id.Port)
 	}
 	if !id.Virtual {
 		return buildEndpoints(service, in, port, options)
@@ -111,7 +112,7 @@ func buildExternal(id model.BackendID, in backendInputs, options *Options) backe
 	if why != "" {
 		return faulty(model.ReasonInvalidBackend, "the Service %s is refused, as %s", service, why)
 	}
-	port := externalPort(in.service, id.Port)
+	port := externalPort(in.service, id)
 	if port == 0 {
 		return faulty(model.ReasonMissingPort, "the Service %s has no port %s", service, id.Port)
 	}

@@ -34,6 +34,7 @@ func (b *Builder) Build(snapshot *source.Snapshot) *Result {
 	r.buildCertificates()
 	r.buildHosts()
 	r.buildDefaultBackend()
+	r.buildListeners()
 	r.assemble()
 	b.memory.refused = snapshot.Refused
 	b.memory.forget()

@@ -122,7 +122,8 @@ func addReady(s *source.Snapshot, service *corev1.Service) {
 	slice.Name = service.Name + "-0"
 	for _, p := range service.Spec.Ports {
 		number := cmp.Or(p.TargetPort.IntVal, p.Port)
-		slice.Ports = append(slice.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &number})
+		protocol := cmp.Or(p.Protocol, corev1.ProtocolTCP)
+		slice.Ports = append(slice.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &number, Protocol: &protocol})
 	}
 	for address := range strings.SplitSeq(list, ",") {
 		if strings.Contains(address, ":") {

@@ -51,12 +51,16 @@ func collect(endpointSlices []*discoveryv1.EndpointSlice, port *corev1.ServicePo
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// slicePorts gives the TCP ports of a slice that belong to a port of the Service: all when that has no name, else those of its name, else
-// its target port if that is a number.
+// slicePorts gives the ports of a slice that belong to a port of the Service and have its protocol: all when that has no name, else those of its
+// name, else its target port if that is a number.
 func slicePorts(slice *discoveryv1.EndpointSlice, port *corev1.ServicePort) []uint16 {
 	var numbers []uint16
+	protocol := protocolOf(port)
 	for _, p := range slice.Ports {
-		if p.Protocol != nil && *p.Protocol != corev1.ProtocolTCP || p.Port == nil || *p.Port < 1 || *p.Port > 65535 {
+		if p.Protocol == nil && protocol != corev1.ProtocolTCP || p.Protocol != nil && *p.Protocol != protocol {
+			continue
+		}
+		if p.Port == nil || *p.Port < 1 || *p.Port > 65535 {
 			continue
 		}
 		if port.Name == "" || p.Name != nil && *p.Name == port.Name {

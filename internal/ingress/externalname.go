@@ -35,16 +35,16 @@ func externalName(service *corev1.Service, options *Options) (name, why string) 
 	return name, ""
 }
 
-// externalPort gives the port to connect to: the target of the port of the Service, or the number itself; 0 if there is none.
-func externalPort(service *corev1.Service, text string) uint16 {
-	if p := findPort(service, text); p != nil {
+// externalPort gives the port to connect to: the target of the port of the Service, or, for routes, the number itself; 0 if there is none.
+func externalPort(service *corev1.Service, id model.BackendID) uint16 {
+	if p := portOf(service, id); p != nil {
 		if n := targetNumber(p); n != 0 {
 			return n
 		}
 		return uint16(p.Port)
 	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
+	n, err := strconv.ParseUint(id.Port, 10, 16)
+	if err != nil || id.Transport != 0 {
 		return 0
 	}
 	return uint16(n)

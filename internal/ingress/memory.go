@@ -50,6 +50,7 @@ type memory struct {
 	hosts        map[string]*hostMemory
 	backends     map[model.BackendID]*backendMemory
 	certificates map[source.Key]*certificateMemory
+	listeners    [model.UDP + 1]listenerMemory // by transport
 
 	// What was sorted last.
 	sortedHosts        []*hostMemory

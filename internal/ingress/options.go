@@ -49,6 +49,10 @@ type Options struct {
 	SecretsLimit string
 	// ConfigMap names the ConfigMap of the settings; zero for the defaults.
 	ConfigMap source.Key
+	// TCPServices and UDPServices name the ConfigMaps of TCP and UDP services; zero for none.
+	TCPServices, UDPServices source.Key
+	// ReservedPorts are the TCP ports that flags give to others, with the flag.
+	ReservedPorts map[uint16]string
 }
 
 // The predecessor's names, so that existing objects keep working.

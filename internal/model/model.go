@@ -32,6 +32,8 @@ type Model struct {
 	DefaultBackend BackendID
 	// Streams is raw nginx configuration of the stream block, which the admin allowed, in the order of age.
 	Streams []Snippet
+	// Listeners are the ports of TCP and UDP services, sorted by transport and port.
+	Listeners []*Listener
 	// Problems are all that was refused or shadowed; sorted by object, field, reason.
 	Problems []Problem
 }
@@ -139,6 +141,8 @@ type BackendID struct {
 	Port      string // number or name
 	// Virtual takes the Service's own address as the only endpoint, instead of the addresses behind it.
 	Virtual bool
+	// Transport is that of the Listener whose backend it is, zero for backends of routes. One port number may be both.
+	Transport Transport
 }
 
 // IsZero tells whether no backend is named.
@@ -150,11 +154,14 @@ func (id BackendID) SamePort(other BackendID) bool {
 	return id == other
 }
 
-// String gives "namespace/service/port", with "/virtual" behind it where that is so; it is unique.
+// String gives "namespace/service/port", with "/virtual" or the transport behind it where there is that; it is unique.
 func (id BackendID) String() string {
 	text := id.Namespace + "/" + id.Service + "/" + id.Port
 	if id.Virtual {
 		text += "/virtual"
+	}
+	if id.Transport != 0 {
+		text += "/" + id.Transport.String()
 	}
 	return text
 }

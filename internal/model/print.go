@@ -15,7 +15,7 @@ func (p Protocol) String() string {
 	return [...]string{"HTTP", "HTTPS", "GRPC", "GRPCS", "FCGI", "AUTO_HTTP"}[p]
 }
 
-// Print writes the short form of a model: a paragraph per host, then backends, server names and certificates. Policies show only
+// Print writes the short form of a model: a paragraph per host, then listeners, backends, server names and certificates. Policies show only
 // where they differ from the settings, so that a line says what is special about its route. Problems are printed by
 // PrintProblems.
 func (m *Model) Print(w io.Writer) {
@@ -31,15 +31,13 @@ func (m *Model) Print(w io.Writer) {
 	if !m.DefaultBackend.IsZero() {
 		fmt.Fprintf(w, "default backend %s\n", m.DefaultBackend)
 	}
+	for _, l := range m.Listeners {
+		fmt.Fprintf(w, "%s%s -> ", l.Name(), l.Traits())
+		l.Backend.print(w)
+	}
 	for _, b := range m.Backends {
-		fmt.Fprintf(w, "backend %s:", b.ID)
-		for _, e := range b.Endpoints {
-			fmt.Fprintf(w, " %s", e)
-		}
-		if len(b.Endpoints) == 0 {
-			fmt.Fprint(w, " none")
-		}
-		fmt.Fprintln(w)
+		fmt.Fprint(w, "backend ")
+		b.print(w)
 	}
 	owners := map[CertificateID]Ref{}
 	for _, c := range m.Certificates {
@@ -58,6 +56,17 @@ func (m *Model) Print(w io.Writer) {
 	for _, id := range m.DefaultCertificates {
 		fmt.Fprintf(w, "default certificate %s\n", owners[id])
 	}
+}
+
+func (b *Backend) print(w io.Writer) {
+	fmt.Fprintf(w, "%s:", b.ID)
+	for _, e := range b.Endpoints {
+		fmt.Fprintf(w, " %s", e)
+	}
+	if len(b.Endpoints) == 0 {
+		fmt.Fprint(w, " none")
+	}
+	fmt.Fprintln(w)
 }
 
 // describe says what is special about a host.

@@ -68,6 +68,8 @@ const (
 	ReasonCatchAllDisabled     = "CatchAllDisabled"     // --disable-catch-all refuses the Ingress
 	ReasonInvalidSetting       = "InvalidSetting"       // a ConfigMap value that does not parse
 	ReasonUnknownSetting       = "UnknownSetting"       // a ConfigMap key nobody reads
+	ReasonInvalidListener      = "InvalidListener"      // an entry for a TCP or UDP service that does not parse, or whose port is taken
+	ReasonPortUnavailable      = "PortUnavailable"      // a port that this machine does not let be opened
 	ReasonUnavailable          = "Unavailable"          // a setting that this machine's nginx cannot obey
 	ReasonUnreadableManifest   = "UnreadableManifest"   // a file that does not parse
 	ReasonMissingConfiguration = "MissingConfiguration" // a flag names an object that is not there
