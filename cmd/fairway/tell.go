@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -63,6 +64,9 @@ func referTo(loop *controller.Loop, objects *kube.Source) func(model.Ref) *corev
 			}
 		case "Service":
 			object = found(snapshot.Services[key])
+		case "EndpointSlice":
+			version = "discovery.k8s.io/v1"
+			object = found(sliceOf(snapshot, key))
 		case "Secret":
 			object = found(snapshot.Secrets[key])
 		case "ConfigMap":
@@ -73,6 +77,18 @@ func referTo(loop *controller.Loop, objects *kube.Source) func(model.Ref) *corev
 		}
 		return &corev1.ObjectReference{APIVersion: version, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: object.GetUID()}
 	}
+}
+
+// sliceOf gives the EndpointSlice of that name, or nil. Snapshots have them by their Service, and few Problems are about one.
+func sliceOf(snapshot *source.Snapshot, key source.Key) *discoveryv1.EndpointSlice {
+	for service, list := range snapshot.EndpointSlices {
+		for _, slice := range list {
+			if service.Namespace == key.Namespace && slice.Name == key.Name {
+				return slice
+			}
+		}
+	}
+	return nil
 }
 
 // found makes a nil pointer a nil interface.

@@ -239,7 +239,7 @@ func (f *Facts) endpoints(id model.BackendID) []string {
 	}
 	var list []string
 	for _, e := range backend.Endpoints {
-		list = append(list, e.String())
+		list = append(list, e.Describe())
 	}
 	return list
 }

@@ -51,7 +51,8 @@ type fault struct{ reason, message string }
 type backendResult struct {
 	endpoints []model.Endpoint
 	fault     fault
-	lookup    string // a DNS name whose addresses are needed
+	problems  []model.Problem // of the slices themselves, whoever names the backend
+	lookup    string          // a DNS name whose addresses are needed
 }
 
 // problem words the fault for an object that names the backend; without says what happens there without endpoints.
@@ -97,13 +98,18 @@ func buildEndpoints(service string, in backendInputs, port *corev1.ServicePort, 
 	if options.TopologyAware && options.Zone != "" && wantsTopology(in.service) {
 		found.ready = inZone(found.ready, options.Zone)
 	}
-	list, refused := addresses(found.ready, options.AllowLocalEndpoints)
-	if len(list) == 0 {
-		var more int
-		list, more = addresses(found.draining, options.AllowLocalEndpoints)
-		refused += more
+	var list []model.Endpoint
+	refused := 0
+	for _, tier := range [][]endpoint{found.ready, found.spare, found.draining} {
+		if len(list) == 0 {
+			var more int
+			list, more = addresses(tier, options.AllowLocalEndpoints)
+			refused += more
+		}
 	}
-	return withEndpoints(service, list, refused)
+	r := withEndpoints(service, list, refused)
+	r.problems = weightProblems(in.slices)
+	return r
 }
 
 func buildExternal(id model.BackendID, in backendInputs, options *Options) backendResult {
@@ -153,7 +159,7 @@ func buildVirtual(id model.BackendID, in backendInputs, port *corev1.ServicePort
 	if model.IsLocalAddress(a) && !options.AllowLocalEndpoints {
 		return withEndpoints(id.Namespace+"/"+id.Service, nil, 1), true
 	}
-	return backendResult{endpoints: []model.Endpoint{netip.AddrPortFrom(a, uint16(port.Port))}}, true
+	return backendResult{endpoints: []model.Endpoint{model.NewEndpoint(netip.AddrPortFrom(a, uint16(port.Port)))}}, true
 }
 
 func lookupName(service *corev1.Service) string {

@@ -192,6 +192,7 @@ func (r *run) buildHosts() {
 func (r *run) use(backend *backendMemory) {
 	if r.memory.refresh(backend, r.snapshot, &r.options) {
 		r.backends = append(r.backends, backend)
+		r.problems = append(r.problems, backend.result.problems...)
 		if name := backend.result.lookup; name != "" {
 			r.result.ExternalNames = append(r.result.ExternalNames, name)
 		}

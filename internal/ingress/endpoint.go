@@ -4,6 +4,7 @@
 package ingress
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -16,13 +17,15 @@ import (
 // candidates are the endpoints of a Service port by what may become of them.
 type candidates struct {
 	ready    []endpoint
-	draining []endpoint // terminating, yet still serving
+	spare    []endpoint // ready, of weight 0: they get requests only while no other is ready
+	draining []endpoint // terminating, yet still serving: they get requests only while none is ready
 }
 
 // endpoint is one endpoint of a slice with the ports that count.
 type endpoint struct {
 	*discoveryv1.Endpoint
-	ports []uint16
+	ports  []uint16
+	weight int
 }
 
 // collect sorts out the endpoints of slices for a port of their Service.
@@ -36,11 +39,14 @@ func collect(endpointSlices []*discoveryv1.EndpointSlice, port *corev1.ServicePo
 		if len(ports) == 0 {
 			continue
 		}
+		weight, _ := weightOf(slice)
 		for i := range slice.Endpoints {
-			e := endpoint{&slice.Endpoints[i], ports}
-			switch {
-			case e.Conditions.Ready == nil || *e.Conditions.Ready:
+			e := endpoint{&slice.Endpoints[i], ports, weight}
+			switch ready := e.Conditions.Ready == nil || *e.Conditions.Ready; {
+			case ready && weight > 0:
 				c.ready = append(c.ready, e)
+			case ready:
+				c.spare = append(c.spare, e)
 			case isTrue(e.Conditions.Serving) && isTrue(e.Conditions.Terminating):
 				c.draining = append(c.draining, e)
 			}
@@ -86,14 +92,16 @@ func addresses(endpoints []endpoint, allowLocal bool) (list []model.Endpoint, re
 				continue
 			}
 			for _, port := range e.ports {
-				list = append(list, netip.AddrPortFrom(a.Unmap().WithZone(""), port))
+				address := netip.AddrPortFrom(a.Unmap().WithZone(""), port)
+				list = append(list, model.Endpoint{AddrPort: address, Weight: max(e.weight, 1)})
 			}
 		}
 	}
 	return sortEndpoints(list), refused
 }
 
+// sortEndpoints sorts in place and drops duplicates. An address that several slices have counts once, with the greatest of its weights.
 func sortEndpoints(list []model.Endpoint) []model.Endpoint {
-	slices.SortFunc(list, model.Endpoint.Compare)
-	return slices.Compact(list)
+	slices.SortFunc(list, func(a, b model.Endpoint) int { return cmp.Or(a.Compare(b), cmp.Compare(b.Weight, a.Weight)) })
+	return slices.CompactFunc(list, func(a, b model.Endpoint) bool { return a.AddrPort == b.AddrPort })
 }

@@ -60,7 +60,7 @@ func resolve(name string, answers []netip.Addr, port uint16, allowLocal bool) (l
 			refused++
 			continue
 		}
-		list = append(list, netip.AddrPortFrom(a.Unmap().WithZone(""), port))
+		list = append(list, model.NewEndpoint(netip.AddrPortFrom(a.Unmap().WithZone(""), port)))
 	}
 	return sortEndpoints(list), refused
 }

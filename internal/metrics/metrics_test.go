@@ -33,7 +33,7 @@ func TestRound(t *testing.T) {
 	m := New(Options{Version: "1.2.3"})
 	built := &model.Model{
 		Hosts:    []*model.Host{{Name: "a"}, {Name: "b", Matches: make([]model.Match, 3)}},
-		Backends: []*model.Backend{{Endpoints: []model.Endpoint{netip.MustParseAddrPort("10.0.0.1:80")}}},
+		Backends: []*model.Backend{{Endpoints: []model.Endpoint{model.NewEndpoint(netip.MustParseAddrPort("10.0.0.1:80"))}}},
 	}
 	now := time.Now()
 	m.Round(Round{

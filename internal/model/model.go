@@ -3,10 +3,7 @@
 
 package model
 
-import (
-	"net/netip"
-	"time"
-)
+import "time"
 
 // CatchAll is the name of the host that answers for every host name that no other host covers.
 const CatchAll = "_"
@@ -172,12 +169,9 @@ func (id BackendID) LogName() string { return id.Namespace + "-" + id.Service + 
 // Backend is a set of endpoints that requests are balanced over.
 type Backend struct {
 	ID BackendID
-	// Endpoints are sorted by address and port and unique; none means 503.
+	// Endpoints are sorted by address and port, and no two have the same; none means 503.
 	Endpoints []Endpoint
 }
-
-// Endpoint is one address that serves a backend.
-type Endpoint = netip.AddrPort
 
 // CertificateID is derived from the content of a certificate and its key: another content is another ID.
 type CertificateID string

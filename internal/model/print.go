@@ -61,7 +61,7 @@ func (m *Model) Print(w io.Writer) {
 func (b *Backend) print(w io.Writer) {
 	fmt.Fprintf(w, "%s:", b.ID)
 	for _, e := range b.Endpoints {
-		fmt.Fprintf(w, " %s", e)
+		fmt.Fprintf(w, " %s", e.Describe())
 	}
 	if len(b.Endpoints) == 0 {
 		fmt.Fprint(w, " none")

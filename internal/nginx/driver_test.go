@@ -157,16 +157,16 @@ func freePort(t *testing.T) int {
 }
 
 // backend starts a server that answers with its name and the path it saw.
-func backend(t *testing.T, name string) netip.AddrPort {
+func backend(t *testing.T, name string) model.Endpoint {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s %s %s", name, r.Host, r.URL.RequestURI())
 	}))
 	t.Cleanup(s.Close)
-	return netip.MustParseAddrPort(s.Listener.Addr().String())
+	return model.NewEndpoint(netip.MustParseAddrPort(s.Listener.Addr().String()))
 }
 
 // newModel gives a model with one backend "ns/svc/80" on host a.example.
-func newModel(endpoints ...netip.AddrPort) *model.Model {
+func newModel(endpoints ...model.Endpoint) *model.Model {
 	settings := model.DefaultSettings()
 	settings.Workers = 2
 	settings.WorkerShutdownTimeout = 2 * time.Second

@@ -16,7 +16,7 @@ import (
 )
 
 func TestPlan(t *testing.T) {
-	one, two := netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("10.0.0.2:80")
+	one, two := model.NewEndpoint(netip.MustParseAddrPort("10.0.0.1:80")), model.NewEndpoint(netip.MustParseAddrPort("10.0.0.2:80"))
 	for name, test := range map[string]struct {
 		change func(*model.Model)
 		want   string

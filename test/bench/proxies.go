@@ -236,7 +236,8 @@ func fairwayModel(hosts int, log bool) *model.Model {
 	m.Settings.Workers, m.Settings.AccessLog, m.Settings.WorkerShutdownTimeout = 1, log, time.Second
 	id := model.BackendID{Namespace: "ns", Service: "svc", Port: "80"}
 	m.Backends = []*model.Backend{{ID: id, Endpoints: []model.Endpoint{
-		netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), backendPort), netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), backendPort+1),
+		model.NewEndpoint(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), backendPort)),
+		model.NewEndpoint(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), backendPort+1)),
 	}}}
 	for i := range hosts {
 		owner := model.Ref{Kind: "Ingress", Namespace: "ns", Name: hostName(i)}

@@ -12,7 +12,8 @@
 //	h:NAME   a host: { "r": [ROUTE…], "x": {PATH: i}, "l": {PATH: i}, "p": {PATH: i}, "max": n, "re": [[PATTERN, i]…] }
 //	         x are exact paths, l paths answered by a redirect to the path and "/", p prefixes (each ends in "/"), max the length of the
 //	         longest prefix, re expressions in order of trial, anchored; i is the place in r, counted from 1. Absent when empty.
-//	b:KEY    a backend: { "n": LOG NAME, "e": [["ADDRESS", PORT]…] }; KEY is the escaped BackendID (see backendKey), an IPv6 ADDRESS is in brackets
+//	b:KEY    a backend: { "n": LOG NAME, "e": [["ADDRESS", PORT, WEIGHT]…] }; KEY is the escaped BackendID (see backendKey), an IPv6 ADDRESS is in
+//	         brackets, a WEIGHT of 1 is absent
 //	c:ID     a certificate: { "chain": PEM, "key": PEM, "ocsp": what its authority says, DER in base64,
 //	         "ocsp_until": Unix time }; the latter two are absent when nobody knows
 //	s:NAME   the certificates of a TLS server name: [ID…]

@@ -115,13 +115,16 @@ func backendKey(id model.BackendID) string {
 }
 
 func encodeBackend(b *model.Backend) string {
-	peers := make([][2]any, len(b.Endpoints))
+	peers := make([][]any, len(b.Endpoints))
 	for i, e := range b.Endpoints {
 		address := e.Addr().String()
 		if e.Addr().Is6() {
 			address = "[" + address + "]"
 		}
-		peers[i] = [2]any{address, e.Port()}
+		peers[i] = []any{address, e.Port()}
+		if e.Weight > 1 {
+			peers[i] = append(peers[i], e.Weight)
+		}
 	}
 	return encode(map[string]any{"n": b.ID.LogName(), "e": peers})
 }

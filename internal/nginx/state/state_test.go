@@ -85,9 +85,12 @@ func TestEncodeHost(t *testing.T) {
 	}
 }
 
-func TestEncodeBackendBracketsIPv6(t *testing.T) {
-	b := &model.Backend{ID: id("web"), Endpoints: []model.Endpoint{netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("[fd00::1]:81")}}
-	if got, want := encodeBackend(b), `{"e":[["10.0.0.1",80],["[fd00::1]",81]],"n":"ns-web-80"}`; got != want {
+func TestEncodeBackend(t *testing.T) {
+	b := &model.Backend{ID: id("web"), Endpoints: []model.Endpoint{
+		model.NewEndpoint(netip.MustParseAddrPort("10.0.0.1:80")), {AddrPort: netip.MustParseAddrPort("10.0.0.2:80"), Weight: 5},
+		{AddrPort: netip.MustParseAddrPort("[fd00::1]:81"), Weight: 1},
+	}}
+	if got, want := encodeBackend(b), `{"e":[["10.0.0.1",80],["10.0.0.2",80,5],["[fd00::1]",81]],"n":"ns-web-80"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -129,7 +132,7 @@ func TestCompareIsDiff(t *testing.T) {
 			if b := old.Backend(id(service)); share(bit(b != nil)) {
 				next.Backends = append(next.Backends, b)
 			} else if random.Intn(2) == 0 {
-				endpoint := netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(random.Intn(3)))
+				endpoint := model.NewEndpoint(netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(random.Intn(3))))
 				next.Backends = append(next.Backends, &model.Backend{ID: id(service), Endpoints: []model.Endpoint{endpoint}})
 			}
 			if random.Intn(3) > 0 {
@@ -202,7 +205,7 @@ func BenchmarkCompare(b *testing.B) {
 			}
 			name := fmt.Sprintf("host%05d", i)
 			m.Hosts = append(m.Hosts, &model.Host{Name: name, Matches: []model.Match{{Kind: model.Prefix, Path: "/", Route: route(name, nil)}}})
-			m.Backends = append(m.Backends, &model.Backend{ID: id(name), Endpoints: []model.Endpoint{netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(turn))}})
+			m.Backends = append(m.Backends, &model.Backend{ID: id(name), Endpoints: []model.Endpoint{model.NewEndpoint(netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(turn)))}})
 		}
 		return m
 	}

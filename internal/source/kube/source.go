@@ -366,7 +366,9 @@ func sameService(old, new *corev1.Service) bool {
 }
 
 func sameSlice(old, new *discoveryv1.EndpointSlice) bool {
+	// Of their annotations, one says when the slice was changed last; that changes nothing.
 	return serviceOf(old) == serviceOf(new) && old.AddressType == new.AddressType &&
+		old.Annotations[source.WeightAnnotation] == new.Annotations[source.WeightAnnotation] &&
 		apiequality.Semantic.DeepEqual(old.Ports, new.Ports) && apiequality.Semantic.DeepEqual(old.Endpoints, new.Endpoints)
 }
 

@@ -257,3 +257,15 @@ func BenchmarkSnapshotAfterOneEndpointChange(b *testing.B) {
 		s.Snapshot()
 	}
 }
+
+// TestSameSlice demands that what changes nothing wakes nobody, and that a weight does.
+func TestSameSlice(t *testing.T) {
+	one := slice("a", "web", "10.0.0.1")
+	for annotation, same := range map[string]bool{"endpoints.kubernetes.io/last-change-trigger-time": true, source.WeightAnnotation: false} {
+		two := one.DeepCopy()
+		two.Annotations = map[string]string{annotation: "2"}
+		if sameSlice(one, two) != same {
+			t.Errorf("another %s is the same: %v", annotation, !same)
+		}
+	}
+}

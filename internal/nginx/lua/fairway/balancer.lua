@@ -24,14 +24,14 @@ local M = {
 }
 
 -- The ways to balance; see endpoints.lua.
-local algorithms = { round_robin = round_robin, ewma = ewma.choose, hash = hash.choose }
+local algorithms = { round_robin = round_robin, ewma = ewma, hash = hash }
 
 local function pick(backend, balance, failed, key)
-    local choose = round_robin
+    local way = round_robin
     if balance then
-        choose = balance.affinity and sticky.choose or algorithms[balance.algorithm]
+        way = balance.affinity and sticky or algorithms[balance.algorithm]
     end
-    return choose(backend, balance, failed, key)
+    return way.choose(backend, balance, failed, key)
 end
 
 -- The first try of a request says how many may follow; 0 stands for as many as there are endpoints.

@@ -1,60 +1,154 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- What the ways to balance have in common. Each is a function of a backend (see store.lua) with at least one endpoint, the route's balance
--- (balanceEntry in package nginx/state), whether an earlier try of the request failed, and the backend's key; it gives an
--- endpoint. It may keep what it computed in the backend, which is private to this worker and lives until its endpoints change.
+-- The endpoints of a backend, as a worker has them, and what the ways to balance have in common.
+--
+-- An endpoint is { address, port, weight, name = "address:port" } and what the ways to balance keep of it; a weight of 1 is absent. One that
+-- stays when others come or go stays the same table, so that what is kept of it is never lost. A backend (see store.lua) has two lists:
+-- `all` of them, and `e`, those that requests may go to. What is computed of a list hangs on the list, and is forgotten with it.
+--
+-- A way to balance is a module with these members:
+--
+--   choose(backend, balance, failed, key)  gives one of backend.e, which has at least one. The balance is the route's (balanceEntry in package
+--                                          nginx/state), `failed` tells whether an earlier try of the request failed, the key is the backend's.
+--
+-- Whoever has a reason not to use an endpoint sets `select` below.
 
 local var = ngx.var
+local random = math.random
 
-local M = {}
+local M = {
+    -- A function of a backend that gives those of backend.all that requests may go to, or nil for all; never none. It is asked when the
+    -- endpoints change, and whenever somebody calls `renew`. The list must be a new one, in the order of backend.all.
+    select = nil,
+}
 
--- Gives the endpoints' names, "address:port" as in $upstream_addr, in their order.
-function M.names(backend)
-    local names = backend.names
+-- Gives an endpoint's name, as in $upstream_addr.
+local function name_of(endpoint)
+    local name = endpoint.name
+    if not name then
+        name = endpoint[1] .. ":" .. endpoint[2]
+        endpoint.name = name
+    end
+    return name
+end
+M.name = name_of
+
+-- Gives the endpoints of a list by their names.
+function M.by_name(list)
+    local names = list.names
     if not names then
         names = {}
-        for i, endpoint in ipairs(backend.e) do
-            names[i] = endpoint[1] .. ":" .. endpoint[2]
+        for i = 1, #list do
+            names[name_of(list[i])] = list[i]
         end
-        backend.names = names
+        list.names = names
     end
     return names
 end
 
--- Gives a table with true for each endpoint, by its place, that this request has tried, or nil when that is true of all; and the name
--- of the last.
-function M.tried(backend)
+-- Notes on a list whether its endpoints differ in weight.
+local function weigh(list)
+    local first = list[1] and list[1][3]
+    for i = 2, #list do
+        if list[i][3] ~= first then
+            list.weighted = true
+            return list
+        end
+    end
+    return list
+end
+M.weigh = weigh
+
+-- Asks anew which endpoints of a backend requests may go to.
+function M.renew(backend)
+    local select = M.select
+    backend.e = weigh(select and select(backend) or backend.all)
+end
+
+-- Prepares a freshly decoded backend. `before` is what the worker knew of it until now, or nil.
+function M.adopt(backend, before)
+    local list = backend.e
+    backend.all = list
+    if before then
+        local known = M.by_name(before.all)
+        for i = 1, #list do
+            local same = known[name_of(list[i])]
+            if same then
+                same[3], list[i] = list[i][3], same
+            end
+        end
+    end
+    M.renew(backend)
+end
+
+-- Gives a table with true for each endpoint of a list that this request has tried, or nil when that is true of all; and the name of the
+-- last.
+function M.tried(list)
     local seen, last = {}, nil
     for name in (var.upstream_addr or ""):gmatch("[^, ]+") do
         seen[name], last = true, name
     end
     local tried, count = {}, 0
-    for i, name in ipairs(M.names(backend)) do
-        if seen[name] then
-            tried[i] = true
+    for i = 1, #list do
+        if seen[name_of(list[i])] then
+            tried[list[i]] = true
             count = count + 1
         end
     end
-    if count == #backend.e then
+    if count == #list then
         tried = nil
     end
     return tried, last
 end
 
--- Gives a random place among those that `tried`, which may be nil, leaves.
-function M.random(backend, tried)
-    local count = #backend.e
+-- Gives a list without those that were tried; the same when `tried` is nil.
+function M.untried(list, tried)
     if not tried then
-        return math.random(count)
+        return list
     end
     local left = {}
-    for i = 1, count do
-        if not tried[i] then
-            left[#left + 1] = i
+    for i = 1, #list do
+        if not tried[list[i]] then
+            left[#left + 1] = list[i]
         end
     end
-    return left[math.random(#left)]
+    return weigh(left)
+end
+
+-- Gives the sums of the weights up to each endpoint of a list.
+local function sums_of(list)
+    local sums = list.sums
+    if not sums then
+        local sum = 0
+        sums = {}
+        for i = 1, #list do
+            sum = sum + (list[i][3] or 1)
+            sums[i] = sum
+        end
+        list.sums = sums
+    end
+    return sums
+end
+
+-- Gives an endpoint of a list by chance, each as often as its weight says.
+function M.random(list)
+    local count = #list
+    if not list.weighted then
+        return list[random(count)]
+    end
+    local sums = sums_of(list)
+    local mark = random() * sums[count]
+    local from, to = 1, count
+    while from < to do
+        local middle = math.floor((from + to) / 2)
+        if sums[middle] > mark then
+            to = middle
+        else
+            from = middle + 1
+        end
+    end
+    return list[from]
 end
 
 return M

@@ -18,25 +18,23 @@ local failure = 1  -- seconds that a failed try counts as
 
 local M = {}
 
--- Gives the averages { time = seconds, at = when, assumed = whether nothing was measured } by the endpoints' names. Those of endpoints that
--- the backend had before a change are kept; new ones begin with the mean of these, so that they don't draw all requests.
-local function averages_of(backend)
-    local averages = backend.averages
-    if averages then
-        return averages
+-- Gives the average of an endpoint, { time = seconds, at = when, assumed = whether nothing was measured }. A new one begins with the mean of the
+-- others, so that it does not draw all requests.
+local function average_of(list, endpoint)
+    local average = endpoint.average
+    if average then
+        return average
     end
-    averages = {}
-    local before = backend.averages_before or averages
     local sum, count = 0, 0
-    for _, average in pairs(before) do
-        sum, count = sum + average.time, count + 1
+    for i = 1, #list do
+        local other = list[i].average
+        if other and not other.assumed then
+            sum, count = sum + other.time, count + 1
+        end
     end
-    local start = now()
-    for _, name in ipairs(endpoints.names(backend)) do
-        averages[name] = before[name] or { time = sum / max(count, 1), at = start, assumed = true }
-    end
-    backend.averages, backend.averages_before = averages, nil
-    return averages
+    average = { time = sum / max(count, 1), at = now(), assumed = true }
+    endpoint.average = average
+    return average
 end
 
 local function decayed(average, at)
@@ -53,40 +51,36 @@ local function note(average, time)
     average.time, average.at, average.assumed = time, at, nil
 end
 
--- Gives two places, different ones if there are, among those that `tried` leaves.
-local function two(backend, tried)
-    local count = #backend.e
-    local first = endpoints.random(backend, tried)
+-- Gives two endpoints of a list, different ones if there are.
+local function two(list)
+    local count = #list
+    local first = random(count)
     if count == 1 then
-        return first, first
+        return list[1], list[1]
     end
-    if not tried then
-        local second = random(count - 1)
-        return first, second < first and second or second + 1
-    end
-    tried[first] = true
-    local left = false
-    for i = 1, count do
-        left = left or not tried[i]
-    end
-    return first, left and endpoints.random(backend, tried) or first
+    local second = random(count - 1)
+    return list[first], list[second < first and second or second + 1]
+end
+
+-- The less, the sooner an endpoint is taken.
+local function cost(list, endpoint, at)
+    return decayed(average_of(list, endpoint), at) / (endpoint[3] or 1)
 end
 
 function M.choose(backend, _, failed)
-    local averages = averages_of(backend)
-    local tried, last
+    local list = backend.e
+    local left = list
     if failed then
-        tried, last = endpoints.tried(backend)
-        if averages[last] then
-            note(averages[last], failure)
+        local tried, last = endpoints.tried(list)
+        local endpoint = endpoints.by_name(list)[last]
+        if endpoint then
+            note(average_of(list, endpoint), failure)
         end
+        left = endpoints.untried(list, tried)
     end
-    local first, second = two(backend, tried)
-    local names, at = backend.names, now()
-    if decayed(averages[names[second]], at) < decayed(averages[names[first]], at) then
-        first = second
-    end
-    return backend.e[first]
+    local first, second = two(left)
+    local at = now()
+    return cost(list, second, at) < cost(list, first, at) and second or first
 end
 
 -- Notes how long the endpoint took that gave the response, or failed in the end. Part of respond.lua.
@@ -99,9 +93,9 @@ function M.observe()
     end
     local name = var.upstream_addr
     name = name and name:match("([^, ]+)$")
-    local average = name and averages_of(backend)[name]
-    if average then
-        note(average, tonumber(var.upstream_header_time:match("([^, ]+)$")) or failure)
+    local endpoint = name and endpoints.by_name(backend.e)[name]
+    if endpoint then
+        note(average_of(backend.e, endpoint), tonumber(var.upstream_header_time:match("([^, ]+)$")) or failure)
     end
 end
 

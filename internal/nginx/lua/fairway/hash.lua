@@ -3,7 +3,8 @@
 
 -- Consistent hashing by rendezvous: every endpoint mixes a number of its own with the key's, and the highest result wins. So an endpoint
 -- that comes or goes moves only the keys that it wins, each key has a second choice and a third, and there is no ring to build. The
--- numbers depend on addresses and ports alone, so all workers and replicas agree.
+-- numbers depend on addresses and ports alone, so all workers and replicas agree. Where endpoints differ in weight, each result is bent so
+-- that it wins as often as its weight says (weighted rendezvous hashing).
 
 local bit = require "bit"
 local endpoints = require "fairway.endpoints"
@@ -11,7 +12,7 @@ local template = require "fairway.template"
 
 local band, bxor, lshift, rshift, tobit = bit.band, bit.bxor, bit.lshift, bit.rshift, bit.tobit
 local crc32 = ngx.crc32_long
-local random = math.random
+local log = math.log
 
 local M = {}
 
@@ -29,92 +30,103 @@ end
 
 local function numbers_of(names)
     local numbers = {}
-    for i, name in ipairs(names) do
-        numbers[i] = mix(crc32(name))
+    for i = 1, #names do
+        numbers[i] = mix(crc32(names[i]))
     end
     return numbers
 end
 
--- Gives the place of the winner among those that `skip`, a table by place or nil, leaves.
-local function winner(numbers, key, skip)
-    local number = mix(crc32(key))
+-- Gives the place of the winner among numbers, for that of a key.
+local function winner(numbers, number)
     local place, highest = nil, -2147483649
     for i = 1, #numbers do
         local score = mix(bxor(number, numbers[i]))
-        if score > highest and not (skip and skip[i]) then
+        if score > highest then
             place, highest = i, score
         end
     end
     return place
 end
 
--- Gives the place of the endpoint for a key, among those that `tried`, which may be nil, leaves.
-function M.place(backend, key, tried)
-    local numbers = backend.numbers
-    if not numbers then
-        numbers = numbers_of(endpoints.names(backend))
-        backend.numbers = numbers
+local function weighted_winner(list, numbers, number)
+    local place, highest = nil, -1
+    for i = 1, #numbers do
+        local chance = (mix(bxor(number, numbers[i])) + 2147483648.5) / 4294967296 -- between 0 and 1
+        local score = (list[i][3] or 1) / -log(chance)
+        if score > highest then
+            place, highest = i, score
+        end
     end
-    return winner(numbers, key, tried)
+    return place
 end
 
--- Cuts the endpoints in their order into groups of a size; the last is filled up from the first.
-local function cut(count, size)
+-- Gives the endpoint of a list for a key.
+function M.find(list, key)
+    local numbers = list.numbers
+    if not numbers then
+        local names = {}
+        for i = 1, #list do
+            names[i] = endpoints.name(list[i])
+        end
+        numbers = numbers_of(names)
+        list.numbers = numbers
+    end
+    local number = mix(crc32(key))
+    return list[list.weighted and weighted_winner(list, numbers, number) or winner(numbers, number)]
+end
+
+-- Cuts a list in its order into groups of a size; the last is filled up from the first.
+local function cut(list, size)
+    local count = #list
     local groups, names = {}, {}
     for first = 1, count, size do
         local group = {}
         for i = first, first + math.min(size, count) - 1 do
-            group[#group + 1] = (i - 1) % count + 1
+            group[#group + 1] = list[(i - 1) % count + 1]
         end
-        groups[#groups + 1] = group
+        groups[#groups + 1] = endpoints.weigh(group)
         names[#names + 1] = "group " .. #groups
     end
     groups.numbers = numbers_of(names)
     return groups
 end
 
-local function groups_of(backend, size)
-    backend.groups = backend.groups or {}
-    local groups = backend.groups[size]
+local function groups_of(list, size)
+    list.groups = list.groups or {}
+    local groups = list.groups[size]
     if not groups then
-        groups = cut(#backend.e, size)
-        backend.groups[size] = groups
+        groups = cut(list, size)
+        list.groups[size] = groups
     end
     return groups
 end
 
-local function untried(group, tried)
-    local left = {}
-    for _, place in ipairs(group) do
-        if not tried[place] then
-            left[#left + 1] = place
+-- Gives a random endpoint of the key's group; when all of that were tried, of the one that would have the key without it.
+local function in_group(list, size, key, tried)
+    local groups = groups_of(list, size)
+    local number = mix(crc32(key))
+    local group = groups[winner(groups.numbers, number)]
+    if not tried then
+        return endpoints.random(group)
+    end
+    local left, numbers = {}, {}
+    for i = 1, #groups do
+        local untried = endpoints.untried(groups[i], tried)
+        if untried[1] then
+            left[#left + 1], numbers[#numbers + 1] = untried, groups.numbers[i]
         end
     end
-    return left
-end
-
--- Gives the place of a random endpoint of the key's group; when all of that were tried, of the next group.
-local function in_group(backend, size, key, tried)
-    local groups = groups_of(backend, size)
-    local group = groups[winner(groups.numbers, key)]
-    if not tried then
-        return group[random(#group)]
-    end
-    local skip = {}
-    for i, other in ipairs(groups) do
-        skip[i] = #untried(other, tried) == 0
-    end
-    local left = untried(groups[winner(groups.numbers, key, skip)], tried)
-    return left[random(#left)]
+    return endpoints.random(left[winner(numbers, number)])
 end
 
 function M.choose(backend, balance, failed)
+    local list = backend.e
     local key = template.expand(balance.hash_by)
-    local tried = failed and endpoints.tried(backend) or nil
+    local tried = failed and endpoints.tried(list) or nil
     if balance.subset then
-        return backend.e[in_group(backend, balance.subset, key, tried)]
+        return in_group(list, balance.subset, key, tried)
     end
-    return backend.e[M.place(backend, key, tried)]
+    return M.find(endpoints.untried(list, tried), key)
 end
 
 return M

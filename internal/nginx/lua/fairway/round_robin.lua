@@ -1,24 +1,33 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Round robin: one after the other; workers begin at different places. After a failure the next that was not tried.
+-- Round robin: one after the other; workers begin at different places. After a failure the next that was not tried. Where endpoints differ in
+-- weight, weighted.lua has the turn.
 
 local endpoints = require "fairway.endpoints"
+local weighted = require "fairway.weighted"
 
-local function next_of(backend)
-    local list = backend.e
+local M = {}
+
+local function next_of(backend, list)
     local position = backend.position % #list + 1
     backend.position = position
-    return list[position], position
+    return list[position]
 end
 
-return function(backend, _, failed)
-    local endpoint, position = next_of(backend)
+function M.choose(backend, _, failed)
+    local list = backend.e
+    if list.weighted then
+        return weighted.choose(backend, failed)
+    end
+    local endpoint = next_of(backend, list)
     if failed then
-        local tried = endpoints.tried(backend)
-        while tried and tried[position] do
-            endpoint, position = next_of(backend)
+        local tried = endpoints.tried(list)
+        while tried and tried[endpoint] do
+            endpoint = next_of(backend, list)
         end
     end
     return endpoint
 end
+
+return M

@@ -34,45 +34,49 @@ function M.holds(affinity, backend, key)
     return mark ~= nil and mark == mark_of(backend, key)
 end
 
--- The two kinds of keys: each finds the place of a key, or nil, and makes a key for a random endpoint that was not tried.
+-- The two kinds of keys: each finds the endpoint of a key, or nil, and makes a key for a random endpoint that was not tried.
 local persistent, balanced = {}, {}
 
--- The endpoints' keys by place, and places by key.
-local function keys_of(backend)
-    if not backend.keys then
-        backend.keys = {}
-        for i, name in ipairs(endpoints.names(backend)) do
-            local key = md5("fairway endpoint " .. name)
-            backend.keys[i], backend.keys[key] = key, i
+-- The endpoints of a list by their keys.
+local function keys_of(list)
+    local keys = list.keys
+    if not keys then
+        keys = {}
+        for i = 1, #list do
+            local endpoint = list[i]
+            endpoint.key = endpoint.key or md5("fairway endpoint " .. endpoints.name(endpoint))
+            keys[endpoint.key] = endpoint
         end
+        list.keys = keys
     end
-    return backend.keys
+    return keys
 end
 
-function persistent.find(backend, key)
-    return keys_of(backend)[key]
+function persistent.find(list, key)
+    return keys_of(list)[key]
 end
 
-function persistent.make(backend, tried)
-    local place = endpoints.random(backend, tried)
-    return place, keys_of(backend)[place]
+function persistent.make(list, tried)
+    local endpoint = endpoints.random(endpoints.untried(list, tried))
+    keys_of(list)
+    return endpoint, endpoint.key
 end
 
-function balanced.find(backend, key)
-    return hash.place(backend, key)
+function balanced.find(list, key)
+    return hash.find(list, key)
 end
 
 -- A random key leads to a random endpoint; it takes some keys to meet one that was not tried.
-function balanced.make(backend, tried)
-    local place, key
+function balanced.make(list, tried)
+    local endpoint, key
     for _ = 1, 64 do
         key = format("%08x%08x", random(0, 4294967295), random(0, 4294967295))
-        place = hash.place(backend, key)
-        if not (tried and tried[place]) then
+        endpoint = hash.find(list, key)
+        if not (tried and tried[endpoint]) then
             break
         end
     end
-    return place, key
+    return endpoint, key
 end
 
 -- Browsers that take SameSite=None for Strict, or refuse it.
@@ -125,14 +129,15 @@ end
 function M.choose(backend, balance, failed, backend_key)
     local affinity = balance.affinity
     local kind = affinity.persistent and persistent or balanced
+    local list = backend.e
     local key = read(affinity)
-    local place = key and key ~= "" and kind.find(backend, key)
-    if place and not (failed and affinity.change_on_failure) then
-        return backend.e[place]
+    local endpoint = key and key ~= "" and kind.find(list, key)
+    if endpoint and not (failed and affinity.change_on_failure) then
+        return endpoint
     end
-    place, key = kind.make(backend, failed and endpoints.tried(backend) or nil)
+    endpoint, key = kind.make(list, failed and endpoints.tried(list) or nil)
     give(affinity, key .. "|" .. mark_of(backend, backend_key))
-    return backend.e[place]
+    return endpoint
 end
 
 return M

@@ -7,6 +7,7 @@
 -- request of every worker.
 
 local cjson = require "cjson.safe"
+local adopt = require("fairway.endpoints").adopt
 local registry = require "fairway.registry"
 
 local zone = ngx.shared.fairway
@@ -183,7 +184,7 @@ local function keep_backend(key, backend)
     return backend
 end
 
--- The balancing position is kept across a change of endpoints, so that frequent changes do not favour the first; so are response times.
+-- The balancing position is kept across a change of endpoints, so that frequent changes do not favour the first; for the rest see endpoints.lua.
 local function load_backend(key)
     local backend = backends_old[key]
     if backend then
@@ -196,11 +197,12 @@ local function load_backend(key)
         return before
     end
     backend.position = before and before.position or math.random(0, 1048576)
-    backend.averages_before = before and (before.averages or before.averages_before)
+    backend.clock = before and before.clock
+    adopt(backend, before)
     return keep_backend(key, backend)
 end
 
--- Gives the backend of a key, { n = log name, e = { { address, port }, … }, position = number }, or nil.
+-- Gives the backend of a key, { n = log name, e = endpoints, all = endpoints, position = number }, or nil. See endpoints.lua.
 function M.backend(key)
     return backends[key] or load_backend(key)
 end

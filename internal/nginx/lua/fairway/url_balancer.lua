@@ -33,7 +33,7 @@ local function connect(key)
         if not (backend and backend.e[1]) then
             return ngx.exit(502)
         end
-        local peer = round_robin(backend)
+        local peer = round_robin.choose(backend)
         address, port = peer[1], peer[2]
     end
     if balancer.get_last_failure() == nil then
