@@ -100,6 +100,11 @@ var layers = []layer{
 		why: "what a gateway is to hold is plain data: nothing here can open a socket or keep a lock",
 	},
 	{
+		name: "simulated Kong", folders: []string{"internal/kong/kongtest"},
+		may: none, outside: []string{"sigs.k8s.io/yaml"},
+		why: "what the driver is tested against shares nothing with it, so that a mistake is not made twice",
+	},
+	{
 		name: "other drivers", folders: []string{"internal/l4", "internal/kong"},
 		may: []string{"internal/model"}, outside: []string{"golang.org/x", "github.com/pires/go-proxyproto"},
 		why: "drivers see the model only: neither Kubernetes nor each other",
