@@ -34,6 +34,7 @@ var login = Group{
 			Doc: "The Secret with the users. A bare name is of the Ingress's namespace; another namespace needs the setting allow-cross-namespace-resources. A Secret that does not exist or has a bad line " +
 				"closes the routes. Hashes of passwords may be bcrypt (up to cost 12), apr1, SHA-256, SHA-512 (up to 500000 rounds), yescrypt, MD5, DES, {SHA}, {SSHA} and {PLAIN}; for digest " +
 				"they are those of htdigest. A hash that begins with ! or * locks its user. A login has at most 5000 users.",
+			Shape:  "One shape for all routes with hashes that are slow to verify: bcrypt, SHA-256, SHA-512, yescrypt.",
 			Source: "ngx_http_auth_basic_module, done in Lua", Differs: "A bad line closes the routes, with a Problem that says which; there it was passed over.",
 		}, present, func(*Effect, string) {}),
 

@@ -6,6 +6,7 @@ package model
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -248,6 +249,15 @@ type Login struct {
 	Realm  string
 	// Users are sorted by name and unique.
 	Users []User
+}
+
+// IsSlow tells whether one of the hashes takes so long to verify that nothing else may wait for it: those of crypt(3) but for DES and MD5. A nil Login
+// is not.
+func (l *Login) IsSlow() bool {
+	return l != nil && !l.Digest && slices.ContainsFunc(l.Users, func(u User) bool {
+		hash := u.Hash.Reveal()
+		return len(hash) > 1 && hash[0] == '$' && strings.IndexByte("256y", hash[1]) >= 0
+	})
 }
 
 // User is somebody who may log in.

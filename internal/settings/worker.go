@@ -23,8 +23,8 @@ var worker = Group{
 		}, parseNetworks, func(d *draft, v []netip.Prefix) { d.Worker.Debug = v }),
 
 		Bool("enable-aio-write", Spec{
-			Default: "true", Example: "false", Reload: true,
-			Doc: "Writes temporary files in threads of their own.",
+			Default: "true", Example: "false",
+			Doc: "Writes temporary files in threads of their own, where responses are buffered; there a change costs a reload.",
 		}, func(d *draft, v bool) { d.Worker.AIOWrite = v }),
 
 		Bool("enable-multi-accept", Spec{

@@ -172,6 +172,9 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"traffic":     Traffic.Lua,
 	"measures":    func() string { return Measures },
 	"waf":         func(s Shapes) bool { return s.any(func(s Shape) bool { return s.WAF > 0 }) },
+	"slowLogins":  func(s Shapes) bool { return s.any(func(s Shape) bool { return s.SlowLogin > 0 }) },
+	"buffers":     Shape.buffers,
+	"writesFiles": writesFiles,
 }).Funcs(clientFuncs).Parse(clientText + text))
 
 // Render gives nginx.conf and its hash, which running workers report so that one can tell which configuration they have.

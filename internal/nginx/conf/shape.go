@@ -35,6 +35,8 @@ type Shape struct {
 	Auth int64
 	// Mirror is 1 for copies with the body, 2 without.
 	Mirror int64
+	// SlowLogin is 1 when passwords are verified in threads beside the worker.
+	SlowLogin int64
 	// Connections bounds the requests of one key at once; 0 is none.
 	Connections int64
 
@@ -75,7 +77,7 @@ type Parts struct {
 // numbers and words give the fields of a shape and the letters that they have in its name.
 func (s *Shape) numbers() []field[int64] {
 	return []field[int64]{
-		{"h", &s.OwnHost}, {"r", &s.Respond}, {"i", &s.Identity}, {"a", &s.Auth}, {"m", &s.Mirror}, {"c", &s.Connections},
+		{"h", &s.OwnHost}, {"r", &s.Respond}, {"i", &s.Identity}, {"a", &s.Auth}, {"m", &s.Mirror}, {"l", &s.SlowLogin}, {"c", &s.Connections},
 		{"b", &s.Buffering}, {"q", &s.RequestBuffering}, {"bn", &s.BufferNumber}, {"bs", &s.BufferSize}, {"bb", &s.BusySize}, {"bt", &s.MaxTempFile}, {"bq", &s.BodyBuffer},
 		{"v", &s.Version}, {"n", &s.RetryOn}, {"nt", &s.RetryWithin}, {"nr", &s.Tries},
 		{"ei", &s.InterceptErrors}, {"w", &s.WAF}, {"wt", &s.Transaction},
@@ -124,6 +126,7 @@ func shapeOf(h *model.Host, r *model.Route, settings *model.Settings, protocol m
 	s := Shape{
 		Protocol: protocol, BodyLimit: p.BodyLimit, OwnHost: bit(p.Host != ""), Respond: bit(responds(r)),
 		Identity: bit(h.TLS != nil && h.TLS.ClientCA != ""), Auth: bit(p.ExternalAuth != nil),
+		SlowLogin: bit(p.Login.IsSlow()),
 	}
 	if m := p.Mirror; m != nil {
 		s.Mirror = 1 + bit(!m.Body)
@@ -198,6 +201,14 @@ func (s *Shape) setBuffers(p, base *model.Policy) {
 		s.RetryOn = differing(int64(p.Retries.On), int64(base.Retries.On), 1)
 		s.RetryWithin = differing(int64(p.Retries.Within.Seconds()), int64(base.Retries.Within.Seconds()), 1)
 	}
+}
+
+// buffers tells whether responses may be written to files where the settings buffer none.
+func (s Shape) buffers() bool { return s.Buffering == 1 || s.Protocol == model.FCGI }
+
+// writesFiles tells whether responses may be written to files, by threads.
+func writesFiles(settings model.Settings, shapes Shapes) bool {
+	return settings.Worker.AIOWrite && (settings.Route.Buffers.Response || shapes.any(Shape.buffers))
 }
 
 // responds tells whether Lua has to look at the responses of a route.
