@@ -31,6 +31,7 @@ local address, chars = ffi.typeof("uintptr_t"), ffi.typeof("char *")
 local stop = ffi.new("char *[1]")
 local block_of, counts_at, sums_at = ffi.typeof("double[?]"), ffi.typeof("uint32_t *"), ffi.typeof("double *")
 
+local bar, point = 124, 46 -- "|" and "."
 local overflow = "_overflow"
 
 local M = {
@@ -192,28 +193,53 @@ local function observe(set, measure, value)
     end
 end
 
--- Takes a time of $fairway_measures, and gives where the next begins. A list, of a request that was tried at several endpoints, is no number.
-local function observe_time(set, measure, at)
-    local seconds = C.strtod(at, stop)
-    local bar = stop[0]
-    if bar == at or bar[0] ~= 124 then
-        return C.strchr(bar, 124) + 1
+-- Gives the number at a place of $fairway_measures, and where the next begins. Most have three or four digits, and strtod takes its time.
+local function number_at(at)
+    if at[1] ~= bar and at[2] ~= bar then
+        if at[3] == bar then
+            return at[0] * 100 + at[1] * 10 + at[2] - 48 * 111, at + 4
+        elseif at[4] == bar then
+            return at[0] * 1000 + at[1] * 100 + at[2] * 10 + at[3] - 48 * 1111, at + 5
+        end
     end
-    observe(set, measure, floor(seconds * 1000 + 0.5))
-    return bar + 1
+    local number = C.strtod(at, stop)
+    return number, stop[0] + 1
+end
+
+-- The same for a time, such as 0.012, in milliseconds; nil for a list, which a request has that was tried at several endpoints.
+local function time_at(at)
+    if at[1] == point and at[5] == bar then
+        return at[0] * 1000 + at[2] * 100 + at[3] * 10 + at[4] - 48 * 1111, at + 6
+    end
+    local seconds = C.strtod(at, stop)
+    local after = stop[0]
+    if after == at or after[0] ~= bar then
+        return nil, C.strchr(after, bar) + 1
+    end
+    return floor(seconds * 1000 + 0.5), after + 1
+end
+
+-- Takes a time, and gives where the next begins.
+local function observe_time(set, measure, at)
+    local time, after = time_at(at)
+    if time then
+        observe(set, measure, time)
+    end
+    return after
 end
 
 -- All that nginx only tells by variables is in one of them, numbers that end in "|", as each look-up costs more than all of the counting.
 local function observe_all(set)
     local took = floor((now() - start_time()) * 1000 + 0.5)
     observe(set, 1, took > 0 and took or 0)
+    local received, sent
     local at = cast(chars, var.fairway_measures)
-    observe(set, 5, C.strtod(at, stop))
-    local sent = C.strtod(stop[0] + 1, stop)
+    received, at = number_at(at)
+    sent, at = number_at(at)
+    observe(set, 5, received)
     observe(set, 6, sent)
     observe(set, 7, sent)
-    at = stop[0] + 1
-    if at[0] ~= 124 then -- a backend was asked
+    if at[0] ~= bar then -- a backend was asked
         at = observe_time(set, 2, at)
         at = observe_time(set, 3, at)
         observe_time(set, 4, at)
