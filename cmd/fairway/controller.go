@@ -27,6 +27,7 @@ import (
 
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/nginx"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
 	"github.com/fairway-ingress/fairway/internal/nginx/push"
@@ -248,7 +249,6 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	options := f.options()
 	options.Passthrough = f.passthrough
 	options.ReservedPorts = f.reservedPorts()
-	f.listenerFlags.warn(log)
 	f.webhook.settle(&options)
 	objects, err := f.source(ctx, stdin, log, &options)
 	if err != nil {
@@ -271,6 +271,8 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	if err != nil {
 		return err
 	}
+	streams := newStreams(f.bind, log)
+	plane = beside(plane, streams)
 	f.files.start(ctx, driver, log)
 	f.maxmind.start(ctx, f.files.editions, f.files.geoDir, log)
 	loop := &controller.Loop{
@@ -278,6 +280,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 		Driver:  ocsp.New(plane, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),
 		Metrics: f.newMetrics(requests, driver, log), Log: log,
 	}
+	loop.Metrics.Register(metrics.NewStreams(streams.Traffic))
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}
 	closeServers, err := f.serve(server, log)
 	if err != nil {

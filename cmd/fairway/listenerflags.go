@@ -3,11 +3,7 @@
 
 package main
 
-import (
-	"log/slog"
-
-	"github.com/spf13/pflag"
-)
+import "github.com/spf13/pflag"
 
 // listenerFlags name what TCP and UDP services are made of.
 type listenerFlags struct{ tcpServices, udpServices keyFlag }
@@ -15,12 +11,6 @@ type listenerFlags struct{ tcpServices, udpServices keyFlag }
 func (f *listenerFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.tcpServices, "tcp-services-configmap", "namespace/name of the ConfigMap with TCP services: PORT: namespace/service:port[:PROXY[:PROXY]]")
 	flags.Var(&f.udpServices, "udp-services-configmap", "namespace/name of the ConfigMap with UDP services: PORT: namespace/service:port")
-}
-
-func (f *listenerFlags) warn(log *slog.Logger) {
-	if f.tcpServices.Name+f.udpServices.Name != "" {
-		log.Warn("TCP and UDP services are not proxied yet: their ConfigMaps are read, and nothing listens on the ports that they name")
-	}
 }
 
 // reservedPorts are the ports that TCP services cannot have, each with the flag that gives it to somebody else.

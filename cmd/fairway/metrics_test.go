@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/fairway-ingress/fairway/internal/metrics"
+	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 // family is what a scrape says of one family.
@@ -69,7 +70,7 @@ func parseFamilies(t *testing.T, text string) map[string]*family {
 	return families
 }
 
-// webhookAndLeader gives the families of parts that run only with an API server.
+// webhookAndLeader gives the families of parts that run only with an API server, or with TCP or UDP services.
 func webhookAndLeader(t *testing.T) map[string]*family {
 	t.Helper()
 	m := metrics.New(metrics.Options{Requests: metrics.DefaultRequestOptions()})
@@ -78,11 +79,15 @@ func webhookAndLeader(t *testing.T) map[string]*family {
 	admission.Review(metrics.Review{Namespace: "a", Ingress: "b"})
 	m.Leadership("lease")(true)
 	m.StatusWrites(func() int { return 0 })(nil)
+	m.Register(metrics.NewStreams(func() []model.StreamTraffic {
+		return []model.StreamTraffic{{Listener: &model.Listener{Transport: model.TCP, Port: 1, Backend: &model.Backend{}}}}
+	}))
 	recorder := httptest.NewRecorder()
 	m.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	families := parseFamilies(t, recorder.Body.String())
 	maps.DeleteFunc(families, func(name string, _ *family) bool {
-		return !strings.Contains(name, "_admission_") && !strings.Contains(name, "_check_") && !strings.Contains(name, "_leader_") && !strings.Contains(name, "_status_")
+		return !strings.Contains(name, "_admission_") && !strings.Contains(name, "_check_") && !strings.Contains(name, "_leader_") && !strings.Contains(name, "_status_") &&
+			!strings.Contains(name, "_stream_")
 	})
 	return families
 }

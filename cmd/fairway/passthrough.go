@@ -58,3 +58,6 @@ func (w withPassthrough) Apply(ctx context.Context, m *model.Model) (model.Chang
 	}
 	return change, err
 }
+
+// Notices are those of nginx.
+func (w withPassthrough) Notices() []model.Problem { return noticesOf(w.Driver) }

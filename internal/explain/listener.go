@@ -34,7 +34,7 @@ func (f *Facts) ListListeners() Listeners {
 			AcceptProxy: l.AcceptProxy, SendProxy: l.SendProxy, Endpoints: []string{}, Owner: l.Owner.Namespace + "/" + l.Owner.Name,
 		}
 		for _, e := range l.Backend.Endpoints {
-			listener.Endpoints = append(listener.Endpoints, e.String())
+			listener.Endpoints = append(listener.Endpoints, e.Describe())
 		}
 		list = append(list, listener)
 	}

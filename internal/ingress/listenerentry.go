@@ -56,8 +56,8 @@ func parseListenerPort(key string) (uint16, error) {
 	return uint16(n), nil
 }
 
-// readProxy reads the last two fields. The first is about what clients send, the second about what backends get: PROXY is version 1 there, as with the
-// predecessor, and PROXYv2 is version 2.
+// readProxy reads the last two fields. The first is about what clients send, the second about what backends get: PROXY is version 1 there, as with
+// the predecessor, and PROXYv2 is version 2.
 func (e *listenerEntry) readProxy(fields []string) error {
 	for i, field := range fields {
 		switch word := strings.ToUpper(field); {
@@ -69,9 +69,9 @@ func (e *listenerEntry) readProxy(fields []string) error {
 		case word == "PROXYV2" && i == 1:
 			e.sendProxy = 2
 		case i == 0:
-			return fmt.Errorf("the third field is %s: write PROXY if clients send the header of the PROXY protocol, of whichever version, or leave it empty", quote(field))
+			return fmt.Errorf("the third field is %s: write PROXY if clients send PROXY headers, of whichever version, or leave it empty", quote(field))
 		default:
-			return fmt.Errorf("the fourth field is %s: write PROXY or PROXYv2 if the Service wants the header of the PROXY protocol, or leave it out", quote(field))
+			return fmt.Errorf("the fourth field is %s: write PROXY or PROXYv2 if the Service wants PROXY headers, or leave it out", quote(field))
 		}
 	}
 	return nil

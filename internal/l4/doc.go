@@ -8,6 +8,11 @@
 // came, or to nginx, with a PROXY header (version 2) that says who the client is. What it needs to know of hosts and endpoints comes by
 // [Passthrough.Apply] and counts for the next connection; established ones live on.
 //
-// Promised: at most [maxHello] bytes are read of a client before it is sent on, and a client that says nothing is let go after [Options.HelloTimeout].
-// Bytes between TCP sockets are moved by splice(2), which net.TCPConn does. Start with passthrough.go.
+// [Services] owns the ports of TCP services, which the model has as Listeners. It opens and closes them as models come, and each connection goes
+// to an endpoint of its Listener's backend. A port that cannot be opened harms no other; established connections follow no change, but end when
+// they are idle or when their endpoint has left for long enough.
+//
+// Promised of Passthrough: at most [maxHello] bytes are read of a client before it is sent on, and a client that says nothing is let go after
+// [Options.HelloTimeout]. Promised of both: bytes between sockets are moved by splice(2), through pipes that are held only while there are bytes.
+// Start with passthrough.go, and with services.go.
 package l4

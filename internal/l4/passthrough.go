@@ -33,6 +33,7 @@ type Passthrough struct {
 	options   Options
 	listeners []net.Listener
 	table     atomic.Pointer[table]
+	pipes     pipes
 	drain     atomic.Int64 // how long connections may go on after Run was told to end, as a time.Duration
 
 	mu    sync.Mutex
@@ -162,7 +163,7 @@ func (p *Passthrough) handle(client *net.TCPConn) {
 	if _, err := server.Write(arrival.read); err != nil {
 		return
 	}
-	relay(client, server)
+	_ = relay(&p.pipes, client, server, &meter{}, &meter{}) // how it ended is between the two
 }
 
 // dial opens the connection to who is meant.

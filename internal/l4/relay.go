@@ -4,30 +4,65 @@
 package l4
 
 import (
-	"io"
+	"errors"
 	"net"
 	"sync"
+	"syscall"
 )
 
 // duplex is a connection one half of which can end before the other.
 type duplex interface {
 	net.Conn
+	syscall.Conn
 	CloseWrite() error
 }
 
-// relay copies both ways until both sides have said all, or one of them failed. Who has said all may still be answered.
-func relay(a, b duplex) {
+// relay moves bytes both ways until both sides have said all, and then gives nil, or until there is an error. Who has said all may still be answered.
+// Neither connection is closed afterwards, but after an error nobody can use them.
+func relay(spare *pipes, a, b duplex, toB, toA *meter) error {
 	var both sync.WaitGroup
-	both.Go(func() { pass(a, b) })
-	both.Go(func() { pass(b, a) })
+	var back error
+	both.Go(func() { back = pass(spare, b, a, toA) })
+	err := pass(spare, a, b, toB)
 	both.Wait()
+	if err == nil {
+		err = back
+	}
+	return err
 }
 
-// pass copies one way. net.TCPConn splices to and from TCP and unix sockets.
-func pass(from, to duplex) {
-	if _, err := io.Copy(to, from); err == nil && to.CloseWrite() == nil {
-		return
+// pass moves bytes one way and then tells the receiver that this was all.
+func pass(spare *pipes, from, to duplex, m *meter) error {
+	err := move(spare, from, to, m)
+	if err == nil {
+		err = to.CloseWrite()
 	}
-	_ = from.Close() // the other way would go on for nobody
-	_ = to.Close()
+	if errors.Is(err, syscall.ENOTCONN) {
+		err = nil // it is over already, as the other way will say if that matters
+	}
+	if err != nil {
+		abort(from) // the other way would go on for nobody
+		abort(to)
+	}
+	return err
+}
+
+func move(spare *pipes, from, to duplex, m *meter) error {
+	source, err := from.SyscallConn()
+	if err != nil {
+		return err
+	}
+	sink, err := to.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return (&flow{from: source, to: sink, pipes: spare, meter: m}).run()
+}
+
+// abort closes a connection such that the other side learns that this was not the end that was meant.
+func abort(conn net.Conn) {
+	if c, ok := conn.(*net.TCPConn); ok {
+		_ = c.SetLinger(0)
+	}
+	_ = conn.Close()
 }

@@ -61,6 +61,10 @@ type StreamProxy struct {
 	// Responses is how many datagrams end a session of UDP; Timeout how long one may be idle.
 	Responses int
 	Timeout   time.Duration
+	// LeastConnections chooses the endpoint with the fewest connections, instead of each in turn.
+	LeastConnections bool
+	// MaxConnections is how many connections, or sessions, a port has at most; 0 is no bound.
+	MaxConnections int
 }
 
 // SpanExport says where spans go and how many.
@@ -102,7 +106,7 @@ func defaultTLS() TLS {
 }
 
 func defaultStreamProxy() StreamProxy {
-	return StreamProxy{Retry: true, RetryWithin: 600 * time.Second, Tries: 3, Responses: 1, Timeout: 600 * time.Second}
+	return StreamProxy{Retry: true, RetryWithin: 600 * time.Second, Tries: 3, Responses: 1, Timeout: 600 * time.Second, MaxConnections: 16384}
 }
 
 func defaultSpanExport() SpanExport {

@@ -3,40 +3,62 @@
 
 package settings
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // streams are about TCP and UDP services.
 var streams = Group{
-	Name: "stream", Doc: "TCP and UDP services. They are not proxied yet: these keys are checked, and have no effect until they are.",
+	Name: "stream", Doc: "TCP and UDP services: see [tcp-udp.md](tcp-udp.md). All of them count for connections and sessions that begin afterwards, but for the timeout, which counts at once.",
 	Keys: []Key{
+		Parsed("proxy-stream-load-balance", "round_robin or least_conn", Spec{
+			Default: "round_robin", Example: "least_conn", Own: true,
+			Doc: "How the endpoint of a TCP connection is chosen: each in its turn, or the one with the fewest connections that come through this replica.",
+		}, parseStreamBalance, func(d *draft, v bool) { d.StreamProxy.LeastConnections = v }),
+
+		Int("proxy-stream-max-connections", Spec{
+			Default: "16384", Example: "100000", Own: true,
+			Doc: "How many TCP connections, or sessions of UDP, each port has at once and on each replica; 0 for no bound. More are refused.",
+		}, func(d *draft, v int) { d.StreamProxy.MaxConnections = v }),
+
 		Bool("proxy-stream-next-upstream", Spec{
-			Default: "true", Example: "false", Harmless: []string{"true", "t", "1"}, Lacks: noStreams,
-			Doc: "Tries another endpoint when a connection cannot be opened. No effect yet.",
+			Default: "true", Example: "false",
+			Doc: "Tries another endpoint when a connection cannot be opened. How long one may take is proxy-connect-timeout.",
 		}, func(d *draft, v bool) { d.StreamProxy.Retry = v }),
 
 		Parsed("proxy-stream-next-upstream-timeout", "time with unit", Spec{
-			Default: "600s", Example: "10s", Harmless: []string{"600s"}, Lacks: noStreams,
-			Doc: "How long such tries may take together; 0 for no bound. No effect yet.",
+			Default: "600s", Example: "10s",
+			Doc: "How long such tries may take together; 0 for no bound.",
 		}, parseBound, func(d *draft, v time.Duration) { d.StreamProxy.RetryWithin = v }),
 
 		Int("proxy-stream-next-upstream-tries", Spec{
-			Default: "3", Example: "2", Harmless: []string{"3"}, Lacks: noStreams,
-			Doc: "How many endpoints are tried; 0 for no bound. No effect yet.",
+			Default: "3", Example: "2",
+			Doc: "How many endpoints are tried; 0 for no bound.",
 		}, func(d *draft, v int) { d.StreamProxy.Tries = v }),
 
 		Int("proxy-stream-responses", Spec{
-			Default: "1", Example: "0", Harmless: []string{"1"}, Lacks: noStreams,
+			Default: "1", Example: "0", Harmless: []string{"1"}, Lacks: "UDP services are not proxied yet; it has no effect",
 			Doc: "How many datagrams come back in a session of UDP before it is over. No effect yet.",
 		}, func(d *draft, v int) { d.StreamProxy.Responses = v }),
 
 		Parsed("proxy-stream-timeout", "time with unit", Spec{
-			Default: "600s", Example: "1h", Harmless: []string{"600s"}, Lacks: noStreams,
-			Doc: "How long a session may be idle. No effect yet.",
+			Default: "600s", Example: "1h",
+			Doc: "How long a connection or session may be idle.",
 		}, parseDuration, func(d *draft, v time.Duration) { d.StreamProxy.Timeout = v }),
 	},
 }
 
-const noStreams = "TCP and UDP services are not proxied yet; it has no effect"
+// parseStreamBalance tells whether the fewest connections decide.
+func parseStreamBalance(text string) (leastConnections bool, err error) {
+	switch text {
+	case "round_robin":
+		return false, nil
+	case "least_conn":
+		return true, nil
+	}
+	return false, errors.New("it must be round_robin or least_conn")
+}
 
 // parseBound is parseDuration with 0 for no bound.
 func parseBound(text string) (time.Duration, error) {

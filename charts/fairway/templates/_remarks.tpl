@@ -38,8 +38,8 @@ SPDX-License-Identifier: Apache-2.0
 {{- if and (or $c.metrics.serviceMonitor.enabled $c.metrics.prometheusRule.enabled) (not $c.metrics.enabled) }}
 * controller.metrics.serviceMonitor and prometheusRule have no effect without controller.metrics.enabled.
 {{- end }}
-{{- if or .Values.tcp .Values.udp }}
-* tcp and udp: ports and ConfigMaps are made, but TCP and UDP services are not proxied yet.
+{{- if .Values.udp }}
+* udp: ports and the ConfigMap are made, but UDP services are not proxied yet.
 {{- end }}
 {{- end -}}
 
