@@ -105,9 +105,9 @@ func (r *replica) certificate() *x509.Certificate {
 // await waits until something holds, and fails the test after a generous time.
 func (e *environment) await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("did not come true within a minute: " + what)
+			t.Fatal("did not come true within three minutes: " + what)
 		}
 	}
 }
