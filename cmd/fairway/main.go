@@ -115,6 +115,20 @@ func buildVersion() string {
 	return "unknown"
 }
 
+// buildRevision gives the commit that the program was built from, or nothing.
+func buildRevision() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,

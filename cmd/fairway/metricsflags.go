@@ -65,7 +65,7 @@ func (f *metricsFlags) wanted(log *slog.Logger) *metrics.RequestOptions {
 // newMetrics makes the metrics of a controller, with the driver as the data plane.
 func (f *controllerFlags) newMetrics(requests *metrics.RequestOptions, driver *nginx.Driver, log *slog.Logger) *metrics.Metrics {
 	return metrics.New(metrics.Options{
-		Version: buildVersion(), Repository: "https://github.com/fairway-ingress/fairway", Requests: requests,
+		Version: buildVersion(), Revision: buildRevision(), Repository: "https://github.com/fairway-ingress/fairway", Requests: requests,
 		Namespace: cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), Class: f.controllerClass, Pod: os.Getenv("POD_NAME"),
 		Traffic: driver.Traffic, Usage: driver.Usage, Fallback: driver.Fallback(),
 		Master: func() int { return nginxPID(f.runtimeDir) }, Log: log.With("part", "metrics"),

@@ -19,8 +19,8 @@ import (
 
 // Options are where the numbers come from and how they are labelled. Functions may be nil: then their families are not there.
 type Options struct {
-	// Version and Repository describe the build.
-	Version, Repository string
+	// Version, Revision (of the source, in its version control; empty when unknown) and Repository describe the build.
+	Version, Revision, Repository string
 	// Namespace, Class and Pod are the labels controller_namespace, controller_class and controller_pod of the predecessor's families.
 	Namespace, Class, Pod string
 	// Requests says how requests are counted; nil leaves out all of the predecessor's families.

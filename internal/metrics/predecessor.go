@@ -56,7 +56,7 @@ func newPredecessor(m *Metrics) *predecessor {
 	p.hash = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: prefix + "config_hash", Help: "Hash of the running nginx.conf as a number, 0 when the last change failed.", ConstLabels: labels,
 	}, p.hashOf)
-	p.info.WithLabelValues(m.options.Version, "", m.options.Repository).Set(1)
+	p.info.WithLabelValues(m.options.Version, m.options.Revision, m.options.Repository).Set(1)
 	return p
 }
 
