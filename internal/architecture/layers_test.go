@@ -60,6 +60,12 @@ var layers = []layer{
 		why: "a build is a function from a Snapshot to a model; it knows neither clients nor data planes",
 	},
 	{
+		name: "meaning for Kong", folders: []string{"internal/konghq"},
+		may:     []string{"internal/source", "internal/source/kongapi", "internal/ingress", "internal/annotation", "internal/value", "internal/model"},
+		outside: []string{"k8s.io/api", "k8s.io/apimachinery"}, pure: true,
+		why: "it adds to what ingress has built what only a Kong Gateway is told; like ingress it knows neither clients nor data planes",
+	},
+	{
 		name: "tables", folders: []string{"internal/annotation", "internal/settings"},
 		may: []string{"internal/model", "internal/value"}, outside: none, pure: true,
 		why: "a key turns text into a value and its effect on the model; it sees no Kubernetes object",
@@ -98,6 +104,11 @@ var layers = []layer{
 		name: "kong driver, what it writes", folders: []string{"internal/kong/entity"},
 		may: []string{"internal/model"}, outside: none, pure: true,
 		why: "what a gateway is to hold is plain data: nothing here can open a socket or keep a lock",
+	},
+	{
+		name: "kong driver, what computes", folders: []string{"internal/kong/translate"},
+		may: []string{"internal/model", "internal/kong/entity"}, outside: none, pure: true,
+		why: "the state of a gateway is a function of the model and of what the gateway is",
 	},
 	{
 		name: "simulated Kong", folders: []string{"internal/kong/kongtest"},

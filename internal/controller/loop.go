@@ -49,6 +49,8 @@ type Loop struct {
 	Driver   Driver
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger
+	// Extend, when not nil, adds to each result what a data plane needs to know beyond the model of package ingress.
+	Extend func(*source.Snapshot, *ingress.Result)
 	// Echoes are told of each round when it is over, in order, on the loop's goroutine; they must not block.
 	Echoes []func(*State)
 
@@ -202,6 +204,9 @@ func (l *Loop) round(ctx context.Context, retry time.Duration) error {
 	begin, seen := time.Now(), l.seen.take()
 	snapshot := l.Source.Snapshot().WithAddresses(l.Resolver.Addresses()).WithRefused(l.refused)
 	result := l.Builder.Build(snapshot)
+	if l.Extend != nil {
+		l.Extend(snapshot, result)
+	}
 	l.Resolver.Want(result.ExternalNames)
 	built := time.Since(begin)
 	change, err := l.apply(ctx, result.Model)

@@ -31,6 +31,8 @@ type Model struct {
 	Streams []Snippet
 	// Listeners are the ports of TCP and UDP services, sorted by transport and port.
 	Listeners []*Listener
+	// Kong is nil unless the data plane is a Kong Gateway, which then takes its routes from there.
+	Kong *Kong
 	// Problems are all that was refused or shadowed; sorted by object, field, reason.
 	Problems []Problem
 }

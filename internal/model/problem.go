@@ -74,6 +74,14 @@ const (
 	ReasonUnreadableManifest   = "UnreadableManifest"   // a file that does not parse
 	ReasonMissingConfiguration = "MissingConfiguration" // a flag names an object that is not there
 	ReasonContestedStatus      = "ContestedStatus"      // another controller keeps writing other addresses
+	ReasonMissingPlugin        = "MissingPlugin"        // no KongPlugin or KongClusterPlugin of that name may be used
+	ReasonInvalidPlugin        = "InvalidPlugin"        // a plugin whose configuration cannot be built
+	ReasonInvalidConsumer      = "InvalidConsumer"      // a consumer that nobody can be
+	ReasonInvalidCredential    = "InvalidCredential"    // a Secret that is no credential
+	ReasonDuplicate            = "Duplicate"            // an older object has the name or key
+	ReasonMissingPolicy        = "MissingPolicy"        // there is no KongUpstreamPolicy of that name
+	ReasonAmbiguous            = "Ambiguous"            // the data plane decides by itself which of two applies
+	ReasonDeprecated           = "Deprecated"           // works, but should be written otherwise
 )
 
 // SortProblems sorts in place by object, field, reason, message, and drops duplicates.

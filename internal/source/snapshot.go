@@ -16,6 +16,8 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	netv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 )
 
 // Key names an object of a known kind by namespace and name.
@@ -41,6 +43,8 @@ type Snapshot struct {
 	Addresses map[string][]netip.Addr
 	// Refused are raw configurations that the data plane does not take, each with its reason.
 	Refused map[string]string
+	// Kong are the custom resources of a Kong Gateway; nil when the data plane is none.
+	Kong *kongapi.Objects
 	// Faults are what could not be read: files, not objects.
 	Faults []Fault
 }

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package translate says in Kong's terms what a model asks for: [Translate] gives the state that a gateway is to hold, and what it cannot hold as
+// Problems. It is a function of the model and of what the gateway is; equal inputs give equal states, byte for byte.
+//
+// Names and ids are those of the Kong Ingress Controller where it has a name for the thing, so that an installation can be taken over in place. What
+// the objects mean was decided in package konghq; how a state gets into a gateway is decided by the sync. A control that cannot be built closes its
+// route: a plugin answers 503.
+//
+//	translate.go   the whole
+//	route.go       routes (path.go, tie.go: which of two takes a request; expression.go: the flavor "expressions")
+//	service.go     services, upstreams, targets
+//	canary.go      shares of the requests
+//	policy.go      what Fairway's own annotations ask for (upstreampolicy.go, control.go)
+//	plugin.go      plugins and their scopes
+//	consumer.go    consumers and credentials
+//	name.go        names, ids, tags
+package translate

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package translate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/kong/entity"
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// route is an entity in the making.
+type route struct {
+	*entity.Route
+	source *model.KongRoute
+	paths  []model.KongPath
+	// service is that of the entity; nil when it is closed.
+	service *entity.Service
+	to      model.KongServiceID
+	closed  string
+	// priority says that an annotation has set the priority of expressions.
+	priority bool
+	variant  variant
+	// request and response are what transformers do to them.
+	request, response transform
+	// canary is that whose header the route has; nil for none.
+	canary *model.KongCanary
+	// lost is what the plain spelling of a prefix path must not take, as an exact path of the same host has it.
+	lost map[string]bool
+}
+
+// addRoutes makes the routes of the model, settles who takes what, and adds them.
+func (t *translation) addRoutes() {
+	for _, source := range t.kong.Routes {
+		t.makeRoutes(source)
+	}
+	t.settle()
+	for _, r := range t.routes {
+		if t.finish(r) {
+			t.add(r.Route)
+		}
+	}
+}
+
+// makeRoutes makes one route of a source, or two where exact paths need another priority, and those of canaries.
+func (t *translation) makeRoutes(source *model.KongRoute) {
+	if source.Kind == model.KongTCP || source.Kind == model.KongUDP {
+		t.makeStreamRoute(source)
+		return
+	}
+	readable := t.readable(source)
+	parts := [][]model.KongPath{readable}
+	if source.Options.RegexPriority == nil {
+		parts = splitExact(readable)
+	}
+	for i, paths := range parts {
+		if len(paths) == 0 {
+			continue
+		}
+		suffix := ""
+		if i == 1 && len(parts[0]) > 0 {
+			suffix = ".exact"
+		}
+		r := t.newRoute(source, paths, suffix)
+		t.routes = append(t.routes, r)
+		t.addCanaries(r, suffix)
+	}
+}
+
+// readable gives the paths of a source that the gateway can read.
+func (t *translation) readable(source *model.KongRoute) []model.KongPath {
+	var paths []model.KongPath
+	for _, p := range source.Paths {
+		if p.Kind == model.KongRegex {
+			if err := t.checkExpression(p.Path); err != nil {
+				t.problem(source.Origin.Ref, p.Field+".path", model.ReasonInvalidPath, "%v; the path is not served", err)
+				continue
+			}
+		}
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+// splitExact takes exact paths apart from expressions of users, which they must beat.
+func splitExact(paths []model.KongPath) [][]model.KongPath {
+	isExact := func(p model.KongPath) bool { return p.Kind == model.KongExact }
+	if !slices.ContainsFunc(paths, func(p model.KongPath) bool { return p.Kind == model.KongRegex }) || !slices.ContainsFunc(paths, isExact) {
+		return [][]model.KongPath{paths}
+	}
+	var exact []model.KongPath
+	for _, p := range paths {
+		if isExact(p) {
+			exact = append(exact, p)
+		}
+	}
+	return [][]model.KongPath{slices.DeleteFunc(slices.Clone(paths), isExact), exact}
+}
+
+func (t *translation) newRoute(source *model.KongRoute, paths []model.KongPath, suffix string) *route {
+	o := &source.Options
+	name := t.routeName(source, paths[0].Path, suffix)
+	r := &route{source: source, paths: paths, closed: source.Closed, to: source.Service, lost: map[string]bool{},
+		variant: variant{retries: -1}, Route: &entity.Route{
+			Meta: t.meta(entity.Routes, name, source.Origin, paths[0].Field, o.Tags), Name: name, Protocols: o.Protocols, Methods: o.Methods, SNIs: o.SNIs,
+			HTTPSRedirectStatusCode: o.RedirectStatus, RegexPriority: o.RegexPriority, StripPath: ptr(o.StripPath), PreserveHost: ptr(o.PreserveHost),
+			PathHandling: o.PathHandling, RequestBuffering: o.RequestBuffering, ResponseBuffering: o.ResponseBuffering,
+		}}
+	r.priority = o.RegexPriority != nil
+	if source.Host != "" {
+		r.Hosts = append([]string{source.Host}, sortedCopy(source.Aliases)...)
+	}
+	if len(o.Headers) > 0 {
+		r.Headers = map[string][]string{}
+		for _, h := range o.Headers {
+			r.Headers[h.Name] = h.Values
+		}
+	}
+	t.setProtocols(r)
+	t.checkService(r)
+	return r
+}
+
+// setProtocols fits protocols, redirect and path to each other.
+func (t *translation) setProtocols(r *route) {
+	if len(r.Protocols) == 0 {
+		r.Protocols = []string{"http", "https"}
+	}
+	isGRPC := slices.Contains(r.Protocols, "grpc") || slices.Contains(r.Protocols, "grpcs")
+	if !isGRPC && !slices.Contains(r.Protocols, "http") && !slices.Contains(r.Protocols, "https") {
+		t.problem(r.source.Origin.Ref, "metadata.annotations[konghq.com/protocols]", model.ReasonInvalidAnnotation,
+			"an Ingress cannot have the protocols %s, as its rules have paths; http and https are in force", strings.Join(r.Protocols, ","))
+		r.Protocols = []string{"http", "https"}
+	}
+	if isGRPC {
+		r.StripPath = ptr(false)
+		r.Methods = nil
+	}
+	if code := r.source.HTTPSOnly; code != 0 {
+		r.Protocols = []string{"https"}
+		if isGRPC {
+			r.Protocols = []string{"grpcs"}
+		}
+		r.HTTPSRedirectStatusCode = code
+	}
+	if len(r.SNIs) > 0 && !slices.Contains(r.Protocols, "https") && !slices.Contains(r.Protocols, "grpcs") {
+		t.problem(r.source.Origin.Ref, "metadata.annotations[konghq.com/snis]", model.ReasonInvalidAnnotation,
+			"there are no server names without TLS; the routes answer 503")
+		r.SNIs, r.closed = nil, "server names without TLS"
+	}
+}
+
+// routeName gives the name of a route; path tells routes apart that would have the same one.
+func (t *translation) routeName(source *model.KongRoute, path, suffix string) string {
+	host := strings.ReplaceAll(source.Host, "*", "_")
+	name := source.Origin.Namespace + "." + source.Origin.Name
+	id := source.Service
+	switch {
+	case source.Kind == model.KongHTTPDefault:
+	case id.Facade:
+		name += "." + host + "." + id.Name + ".svc.facade"
+	default:
+		name += "." + id.Name + "." + host + "." + id.Port
+	}
+	name += suffix
+	return t.name(entity.Routes, name, source.Origin.String()+"\x00"+name+"\x00"+source.Host+"\x00"+id.String()+"\x00"+path)
+}
+
+// checkService closes a route whose service is closed, or not there.
+func (t *translation) checkService(r *route) {
+	switch s := t.bound[r.to]; {
+	case r.closed != "":
+	case s == nil:
+		r.closed = "no service"
+	case s.Closed != "":
+		r.closed = s.Closed
+	}
+}
+
+// finish gives a route its paths, service and plugins. It tells whether there is anything left of the route.
+func (t *translation) finish(r *route) bool {
+	if r.source.Kind != model.KongTCP && r.source.Kind != model.KongUDP {
+		if t.spell(r); len(r.Paths) == 0 {
+			return false
+		}
+		t.applyPolicy(r)
+	}
+	t.attach(r)
+	if r.closed == "" {
+		r.service = t.serviceFor(r)
+		r.Service = entity.RefTo(r.service)
+	} else {
+		t.close(r)
+	}
+	if t.gateway.Flavor == "expressions" {
+		t.express(r)
+	}
+	return true
+}
+
+// spell writes the paths that are left to the route.
+func (t *translation) spell(r *route) {
+	for _, p := range r.paths {
+		for _, text := range t.paths(p) {
+			if !r.lost[text] && !slices.Contains(r.Paths, text) {
+				r.Paths = append(r.Paths, text)
+			}
+		}
+	}
+}
+
+// close makes the route answer 503, whatever the gateway has of plugins: without a service there is nothing else it could answer.
+func (t *translation) close(r *route) {
+	if !slices.Contains(r.Protocols, "http") && !slices.Contains(r.Protocols, "https") && !slices.Contains(r.Protocols, "grpc") &&
+		!slices.Contains(r.Protocols, "grpcs") || !t.gateway.HasPlugin("request-termination") {
+		return
+	}
+	t.extra = append(t.extra, extraPlugin{route: r, name: "request-termination", config: map[string]any{
+		"status_code": 503, "message": "Service Unavailable",
+	}})
+}
+
+// makeStreamRoute makes the route of a rule of a TCPIngress or UDPIngress.
+func (t *translation) makeStreamRoute(source *model.KongRoute) {
+	name := source.Origin.Namespace + "." + source.Origin.Name + "." + strconv.Itoa(source.Index)
+	protocols := []string{"tcp", "tls"}
+	if source.Kind == model.KongUDP {
+		name += ".udp"
+		protocols = []string{"udp"}
+	}
+	name = t.name(entity.Routes, name, source.Origin.String()+" "+source.Field)
+	passthrough := slices.Equal(source.Options.Protocols, []string{"tls_passthrough"})
+	r := &route{source: source, closed: source.Closed, to: source.Service, variant: variant{retries: -1}, Route: &entity.Route{
+		Meta: t.meta(entity.Routes, name, source.Origin, source.Field, source.Options.Tags), Name: name, Protocols: protocols,
+		Destinations: []entity.Peer{{Port: source.Port}}, StripPath: ptr(false),
+	}}
+	if source.Host != "" {
+		r.SNIs = []string{source.Host}
+		r.Protocols = []string{"tls"}
+	}
+	switch {
+	case passthrough && source.Host == "":
+		t.problem(source.Origin.Ref, source.Field+".host", model.ReasonInvalidHost, "TLS can only be passed through for a host; the rule is ignored")
+		return
+	case passthrough:
+		r.Protocols, r.Destinations = []string{"tls_passthrough"}, nil
+	}
+	if t.gateway.StreamPorts != nil && !slices.Contains(t.gateway.StreamPorts, source.Port) {
+		t.problem(source.Origin.Ref, source.Field+".port", model.ReasonUnavailable,
+			"the gateway does not listen on port %d; add it to its setting stream_listen", source.Port)
+	}
+	if t.checkService(r); r.closed != "" {
+		t.problem(source.Origin.Ref, source.Field, model.ReasonInvalidBackend, "%s; connections are closed", r.closed)
+	}
+	t.routes = append(t.routes, r)
+}
+
+// describe says for people where a route is.
+func (r *route) describe() string {
+	return fmt.Sprintf("%s of %s", r.source.Field, r.source.Origin.Ref)
+}

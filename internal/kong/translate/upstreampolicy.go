@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package translate
+
+import (
+	"encoding/pem"
+	"regexp"
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/kong/entity"
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// applyUpstream is about the service behind a route: protocol, times, balancing.
+func (t *translation) applyUpstream(r *route, p, d *model.Policy) {
+	protocol, ok := t.protocolOf(p.Protocol)
+	if !ok || p.FastCGI != nil {
+		t.refuse(r, "this protocol of a backend")
+		return
+	}
+	v := &r.variant
+	v.protocol = protocol
+	if (protocol == "grpc" || protocol == "grpcs") && r.source.Options.Protocols == nil {
+		r.Protocols, r.StripPath = []string{"grpc", "grpcs"}, ptr(false)
+		if r.source.HTTPSOnly != 0 {
+			r.Protocols = []string{"grpcs"}
+		}
+	}
+	if p.Timeouts.Connect != d.Timeouts.Connect {
+		v.connectTimeout = milliseconds(p.Timeouts.Connect)
+	}
+	if p.Timeouts.Read != d.Timeouts.Read {
+		v.readTimeout = milliseconds(p.Timeouts.Read)
+	}
+	if p.Timeouts.Send != d.Timeouts.Send {
+		v.writeTimeout = milliseconds(p.Timeouts.Send)
+	}
+	if p.Retries != d.Retries {
+		v.retries = max(0, p.Retries.Tries-1)
+		if p.Retries.Tries == 0 && p.Retries.On != 0 {
+			v.retries = -1
+		}
+	}
+	v.tls = p.UpstreamTLS
+	t.balance(r, p.Balance)
+	t.sendHost(r, p.Host)
+}
+
+// variable is a template of one variable alone.
+var variable = regexp.MustCompile(`^\$\{([a-z0-9_]+)\}$`)
+
+// balance chooses the algorithm.
+func (t *translation) balance(r *route, b *model.Balance) {
+	switch {
+	case b == nil:
+	case b.Affinity != nil:
+		r.upstream().algorithm = "consistent-hashing"
+		r.upstream().hash = model.KongHash{Cookie: b.Affinity.Name, CookiePath: b.Affinity.Path}
+	case b.Algorithm == model.EWMA:
+		r.upstream().algorithm = "latency"
+	case b.Algorithm == model.Hash:
+		hash, ok := hashOf(b.HashBy)
+		if !ok {
+			t.unsupported(r, "a hash of "+string(b.HashBy), "requests are spread evenly")
+			return
+		}
+		r.upstream().algorithm, r.upstream().hash = "consistent-hashing", hash
+	}
+}
+
+func (r *route) upstream() *upstreamVariant {
+	if r.variant.upstream == nil {
+		r.variant.upstream = &upstreamVariant{}
+	}
+	return r.variant.upstream
+}
+
+// hashOf gives what Kong hashes by for a variable.
+func hashOf(by model.Template) (model.KongHash, bool) {
+	found := variable.FindStringSubmatch(string(by))
+	if found == nil {
+		return model.KongHash{}, false
+	}
+	name := found[1]
+	switch name {
+	case "remote_addr", "binary_remote_addr":
+		return model.KongHash{Input: "ip"}, true
+	case "request_uri", "uri":
+		return model.KongHash{Input: "path"}, true
+	}
+	for prefix, make := range map[string]func(string) model.KongHash{
+		"http_":   func(s string) model.KongHash { return model.KongHash{Header: strings.ReplaceAll(s, "_", "-")} },
+		"cookie_": func(s string) model.KongHash { return model.KongHash{Cookie: s, CookiePath: "/"} },
+		"arg_":    func(s string) model.KongHash { return model.KongHash{QueryArg: s} },
+	} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			return make(rest), true
+		}
+	}
+	return model.KongHash{}, false
+}
+
+// sendHost sets the Host that the service gets.
+func (t *translation) sendHost(r *route, host model.Template) {
+	switch {
+	case host == "":
+	case strings.Contains(string(host), "$"):
+		t.unsupported(r, "a Host header with variables", "the client's is sent")
+	default:
+		r.upstream().hostHeader = string(host)
+		r.PreserveHost = ptr(false)
+	}
+}
+
+// varyTLS gives a service the certificates that a route asks for.
+func (t *translation) varyTLS(e *entity.Service, u *model.UpstreamTLS, r *route) {
+	if e.Protocol != "https" && e.Protocol != "grpcs" {
+		return // there is no TLS to verify, as with nginx
+	}
+	if u.Verify {
+		e.TLSVerify, e.TLSVerifyDepth = ptr(true), ptr(u.Depth)
+		e.CACertificates = t.authorities(u.CA, r)
+	}
+	if u.Name != "" {
+		t.unsupported(r, "another name to verify the backend by", "")
+	}
+	if c := u.Certificate; c != nil {
+		certificate := &entity.Certificate{
+			Meta: t.meta(entity.Certificates, string(c.ID), model.Origin{Ref: c.Owner, Version: "v1"}, "", nil), Cert: c.Chain, Key: c.Key,
+		}
+		t.add(certificate)
+		e.ClientCertificate = entity.RefTo(certificate)
+	}
+}
+
+// authorities adds the certificates of a PEM text and gives their ids.
+func (t *translation) authorities(text string, r *route) []string {
+	var ids []string
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return ids
+		}
+		e := &entity.CACertificate{Cert: string(pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes}))}
+		e.Meta = t.meta(entity.CACertificates, e.Digest(), r.source.Origin, "metadata.annotations", nil)
+		if known := t.authorityIDs[e.Digest()]; known != "" {
+			e.ID = known
+		}
+		t.add(e)
+		ids = append(ids, e.ID)
+	}
+}

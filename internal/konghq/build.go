@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package konghq
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/kongapi"
+)
+
+// The names of the Kong Ingress Controller, so that existing objects keep working.
+const (
+	DefaultControllerClass = "ingress-controllers.konghq.com/kong"
+	DefaultIngressClass    = "kong"
+)
+
+// classAnnotation names the class of an object that has no field for it.
+const classAnnotation = "kubernetes.io/ingress.class"
+
+// Options are the flags that decide which objects count and what they mean.
+type Options struct {
+	// ControllerClass is what spec.controller of an IngressClass must say, IngressClass what the annotation kubernetes.io/ingress.class of custom
+	// resources must; empty means the defaults.
+	ControllerClass string
+	IngressClass    string
+	// AnnotationsPrefix is that of Fairway's own annotations; empty means annotation.DefaultPrefix.
+	AnnotationsPrefix string
+	// KeepDraining keeps endpoints that end, yet still serve, as targets without weight.
+	KeepDraining bool
+	// DisableExternalName refuses Services of type ExternalName.
+	DisableExternalName bool
+	// AllowLocalEndpoints lets endpoints be loopback, link-local and metadata addresses. It is meant for tests and demos.
+	AllowLocalEndpoints bool
+	// CrossNamespace lets objects name plugins of other namespaces without a ReferenceGrant.
+	CrossNamespace bool
+	// ClusterDomain is put behind the names of Services that are their own endpoint; empty for none.
+	ClusterDomain string
+	// DefaultBackend names the Service whose first port answers what no route matches; zero for nobody.
+	DefaultBackend source.Key
+}
+
+// Build adds to a result what a Kong Gateway needs to know of the snapshot that it was built from.
+func Build(options *Options, snapshot *source.Snapshot, result *ingress.Result) {
+	r := newRun(options, snapshot)
+	r.index(result.Model)
+	for _, ing := range slices.SortedStableFunc(slices.Values(result.Accepted), byAge) {
+		r.readIngress(ing)
+	}
+	r.addDefaultBackend()
+	r.readStreams()
+	r.chooseDefaultBackend()
+	r.buildServices()
+	r.readConsumers()
+	r.readGlobalPlugins()
+	r.readDefaultCertificate(result.Model)
+	r.out.Certificates = r.certificates.list()
+	result.Model.Kong = r.out
+	result.Model.Problems = model.SortProblems(append(slices.Clone(result.Model.Problems), r.problems...))
+}
+
+// run is one call of Build.
+type run struct {
+	*Options
+	snapshot *source.Snapshot
+	objects  *kongapi.Objects
+	out      *model.Kong
+	problems []model.Problem
+
+	paths        map[place]*basePath
+	settings     *model.Settings
+	services     map[model.KongServiceID]*use
+	plugins      map[*kongapi.KongPlugin]*model.KongPlugin
+	certificates certificates
+	authorities  map[source.Key]*model.KongAuthority // by Secret or, with the name prefixed by "cm/", ConfigMap
+	ownClasses   map[string]*kongapi.ClassParameters
+	classless    bool // objects without a class are ours
+}
+
+func newRun(options *Options, snapshot *source.Snapshot) *run {
+	r := &run{Options: options, snapshot: snapshot, objects: snapshot.Kong, out: &model.Kong{}, services: map[model.KongServiceID]*use{},
+		plugins: map[*kongapi.KongPlugin]*model.KongPlugin{}, ownClasses: map[string]*kongapi.ClassParameters{}}
+	if r.objects == nil {
+		r.objects = &kongapi.Objects{}
+	}
+	r.certificates.run = r
+	r.readClasses()
+	r.readAuthorities()
+	return r
+}
+
+// readClasses notes the IngressClasses of this controller and their parameters.
+func (r *run) readClasses() {
+	for name, class := range r.snapshot.IngressClasses {
+		if class.Spec.Controller != cmp.Or(r.ControllerClass, DefaultControllerClass) && name != r.class() {
+			continue
+		}
+		parameters := &kongapi.ClassParameters{}
+		if p := class.Spec.Parameters; p != nil && p.Kind == "IngressClassParameters" && p.Namespace != nil {
+			key := source.Key{Namespace: *p.Namespace, Name: p.Name}
+			if object := r.objects.ClassParameters[key]; object != nil {
+				parameters = &object.Spec
+			} else {
+				r.problem(model.Ref{Kind: "IngressClass", Name: name}, "spec.parameters", model.ReasonMissingConfiguration,
+					"there are no IngressClassParameters %s; the defaults are in force", key)
+			}
+		}
+		r.ownClasses[name] = parameters
+		r.classless = r.classless || class.Annotations["ingressclass.kubernetes.io/is-default-class"] == "true"
+	}
+}
+
+func (r *run) class() string { return cmp.Or(r.IngressClass, DefaultIngressClass) }
+
+// ours tells whether a custom resource is of our class.
+func (r *run) ours(object metav1.Object) bool {
+	name, written := object.GetAnnotations()[classAnnotation]
+	if !written {
+		return r.classless
+	}
+	return name == r.class()
+}
+
+// problem notes a Problem.
+func (r *run) problem(object model.Ref, field, reason, format string, args ...any) {
+	r.problems = append(r.problems, model.Problem{Object: object, Field: field, Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// refuse is problem with what the admission webhook answers.
+func (r *run) refuse(refusal string, object model.Ref, field, reason, format string, args ...any) {
+	r.problem(object, field, reason, format, args...)
+	r.problems[len(r.problems)-1].Refusal = refusal
+}
+
+// byAge orders objects by the time of their creation, then by namespace and name.
+func byAge[T metav1.Object](a, b T) int {
+	x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	return cmp.Or(x.Compare(y.Time), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// sorted gives the objects of a table, the oldest first.
+func sorted[K comparable, T metav1.Object](table map[K]T) []T {
+	list := make([]T, 0, len(table))
+	for _, object := range table {
+		list = append(list, object)
+	}
+	slices.SortFunc(list, byAge)
+	return list
+}
+
+func origin(kind, group, version string, o metav1.Object) model.Origin {
+	return model.Origin{Ref: model.Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}, UID: string(o.GetUID()), Group: group,
+		Version: version}
+}

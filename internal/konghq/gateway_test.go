@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package konghq_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/fairway-ingress/fairway/internal/kong/entity"
+	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
+)
+
+// TestAccepted gives the state of each case to a simulated gateway without database, which refuses what Kong refuses. A case with requests.txt says what
+// becomes of requests then: each line "METHOD URL [header: value …]" is completed by the answer.
+func TestAccepted(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txtar"), func(t *testing.T) { accepted(t, file) })
+	}
+}
+
+func accepted(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := txtar.Parse(text)
+	c := readCase(t, archive)
+	if c.Flavor == "expressions" || c.Enterprise {
+		t.Skip("the simulator knows neither that flavor nor Enterprise")
+	}
+	state, _ := c.build()
+	gateway := kongtest.New(kongtest.Options{Version: c.Version + ".0", DBLess: true, Plugins: c.Plugins, Flavor: c.Flavor})
+	push(t, gateway, state.Document(c.gateway().Version, entity.Flat))
+
+	requests := part(archive, "requests.txt")
+	if requests == nil {
+		return
+	}
+	want := answerAll(t, gateway, string(requests))
+	if *update {
+		for i := range archive.Files {
+			if archive.Files[i].Name == "requests.txt" {
+				archive.Files[i].Data = []byte(want)
+			}
+		}
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(requests), want); diff != "" {
+		t.Errorf("requests.txt (-case +built); go test ./internal/konghq -update rewrites it:\n%s", diff)
+	}
+}
+
+func push(t *testing.T, gateway http.Handler, document []byte) {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/config", bytes.NewReader(document))
+	request.Header.Set("Content-Type", "text/yaml")
+	recorder := httptest.NewRecorder()
+	gateway.ServeHTTP(recorder, request)
+	if recorder.Code != http.StatusCreated {
+		answer, _ := io.ReadAll(recorder.Body)
+		t.Fatalf("the gateway refuses the state: %d %s\n%s", recorder.Code, answer, document)
+	}
+}
+
+func answerAll(t *testing.T, gateway *kongtest.Simulator, lines string) string {
+	t.Helper()
+	var out strings.Builder
+	for line := range strings.Lines(lines) {
+		asked, _, _ := strings.Cut(strings.TrimSpace(line), " => ")
+		words := strings.Fields(asked)
+		if len(words) < 2 {
+			t.Fatalf("requests.txt: %q", line)
+		}
+		scheme, rest, _ := strings.Cut(words[1], "://")
+		host, path, _ := strings.Cut(rest, "/")
+		request := kongtest.Request{Scheme: scheme, Method: words[0], Host: host, Path: "/" + path, Header: map[string]string{}}
+		for i := 2; i+1 < len(words); i += 2 {
+			request.Header[strings.TrimSuffix(words[i], ":")] = words[i+1]
+		}
+		a := gateway.Route(request)
+		answer := fmt.Sprint(a.Status)
+		if a.Status == http.StatusOK {
+			answer = fmt.Sprintf("%s %s host %q", strings.Join(a.Targets, ","), a.Path, a.Host)
+		}
+		if len(a.Plugins) > 0 {
+			answer += " by " + strings.Join(a.Plugins, ",")
+		}
+		fmt.Fprintf(&out, "%s => %s\n", asked, answer)
+	}
+	return out.String()
+}
