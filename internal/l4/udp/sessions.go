@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package udp
+
+import "golang.org/x/sys/unix"
+
+// start begins a session for so many datagrams of a party. It gives nil, having counted why, when there is none.
+func (l *lane) start(p party, datagrams int) *session {
+	e := l.targets.next()
+	if e == nil {
+		l.own.Homeless += uint64(datagrams)
+		return nil
+	}
+	if !l.admit() {
+		l.own.Refused++
+		return nil
+	}
+	s := l.blank()
+	s.party = p
+	if l.targets.Proxy {
+		s.header = l.proxyHeader(&p)
+	}
+	l.sessions[p] = s
+	s.last = l.now
+	l.order.append(s)
+	l.own.Begun++
+	l.due = min(l.due, l.now+l.timeout())
+	if !l.connect(s, e) {
+		l.own.Lost += uint64(datagrams)
+		l.end(s)
+		return nil
+	}
+	return s
+}
+
+// admit counts a session if the port may have one more, for which another may have to go.
+func (l *lane) admit() bool {
+	if l.port.stopping.Load() {
+		return false
+	}
+	if l.port.counters.sessions.Add(1) <= int64(l.targets.Limit) {
+		return true
+	}
+	if s := l.order.oldest; s != nil && l.now-s.last >= silentEnough {
+		l.own.Evicted++
+		l.end(s)
+		return true
+	}
+	l.port.counters.sessions.Add(-1)
+	return false
+}
+
+// blank gives a session that nothing is known of.
+func (l *lane) blank() *session {
+	n := len(l.spare)
+	if n == 0 {
+		return &session{fd: -1}
+	}
+	s := l.spare[n-1]
+	l.spare = l.spare[:n-1]
+	*s = session{fd: -1, unanswered: s.unanswered[:0]}
+	return s
+}
+
+// connect opens the session's socket to an endpoint, or to another one if the way there is refused.
+func (l *lane) connect(s *session, e *endpoint) bool {
+	s.tried++
+	fd, err := dial(&e.address)
+	if err == nil {
+		if err = l.poller.add(fd); err != nil {
+			_ = unix.Close(fd)
+		}
+	}
+	if err != nil {
+		l.port.complain("UDP session cannot begin", e.name, err)
+		s.endpoint = e.name
+		return refused(err) && l.redirect(s)
+	}
+	s.fd, s.endpoint, s.leaves = fd, e.name, 0
+	l.sockets[int32(fd)] = s
+	return true
+}
+
+// redirect gives a session another endpoint, if there is one that the datagram in hand may go to.
+func (l *lane) redirect(s *session) bool {
+	if !l.targets.mayRetry(s.tried) {
+		return false
+	}
+	e := l.targets.other(s.endpoint)
+	if e == nil {
+		return false
+	}
+	l.own.Retried++
+	l.disconnect(s)
+	return l.connect(s, e)
+}
+
+func (l *lane) disconnect(s *session) {
+	if s.fd >= 0 {
+		delete(l.sockets, int32(s.fd))
+		_ = unix.Close(s.fd)
+		s.fd = -1
+	}
+}
+
+// end ends a session. What its endpoint sends from now on is refused.
+func (l *lane) end(s *session) {
+	l.disconnect(s)
+	delete(l.sessions, s.party)
+	l.order.remove(s)
+	l.port.counters.sessions.Add(-1)
+	if len(l.spare) < spareSessions {
+		l.spare = append(l.spare, s)
+	}
+}
