@@ -58,7 +58,7 @@ func (b *batch) receive(fd, from int, named bool) (int, error) {
 		}
 		b.vectors[i].SetLen(datagramSize)
 	}
-	n, _, err := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&b.messages[from])), uintptr(batchSize-from), unix.MSG_DONTWAIT, 0, 0)
+	n, _, err := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&b.messages[from])), uintptr(batchSize-from), unix.MSG_DONTWAIT, 0, 0)
 	if err != 0 {
 		return 0, err
 	}
@@ -103,9 +103,25 @@ func (o *outbox) put(i int, header, content []byte) {
 	o.messages[i].header.SetIovlen(n + 1)
 }
 
+// sendOne is send for a single message without an address, which is the usual case and cheaper so.
+func sendOne(fd int, m *message) error {
+	v := m.header.Iov
+	_, _, err := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(v.Base)), uintptr(v.Len), unix.MSG_DONTWAIT, 0, 0)
+	if err != 0 {
+		return err
+	}
+	return nil
+}
+
 // send sends as many as go without waiting. It gives an error only if not even the first did.
 func send(fd int, messages []message) (int, error) {
-	n, _, err := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&messages[0])), uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
+	if m := &messages[0]; len(messages) == 1 && m.header.Name == nil && m.header.Iovlen == 1 {
+		if err := sendOne(fd, m); err != nil {
+			return 0, err
+		}
+		return 1, nil
+	}
+	n, _, err := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&messages[0])), uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
 	if err != 0 {
 		return 0, err
 	}

@@ -8,49 +8,50 @@ import "sync/atomic"
 // Traffic is a number of datagrams and what was in them.
 type Traffic struct{ Datagrams, Bytes uint64 }
 
-// Counts are what a port has done since it was opened.
+// Counts are what a port has done since it was made.
 type Counts struct {
-	// Sessions are those that there are now, Begun all that were.
+	// Sessions are those that there are now.
 	Sessions int64
-	Begun    uint64
-	// Evicted sessions had to end for a new one, Refused ones were not begun, because of the limit.
-	Evicted, Refused uint64
+	// Begun are all sessions that were. Of those that are over, Done ones had got their answers, Idle ones were silent for too long, Drained ones had to
+	// end without their endpoint, Unreachable ones found nobody to take a datagram, and Evicted ones had to go for a new one.
+	Begun, Done, Idle, Drained, Unreachable, Evicted uint64
+	// Refused and Homeless sessions were not begun, because of the limit and for want of an endpoint.
+	Refused, Homeless uint64
 	// Received came from clients and Sent went to them.
 	Received, Sent Traffic
-	// Retried datagrams went to another endpoint because one refused them.
-	Retried uint64
-	// Homeless datagrams of clients came while there was no endpoint; Lost ones, of either side, could not be sent on.
-	Homeless, Lost uint64
+	// Refusals are how often an endpoint did not take a datagram; Retried are those of them after which another endpoint got it.
+	Refusals, Retried uint64
+	// Lost datagrams, of either side, could not be sent on.
+	Lost uint64
+}
+
+// list gives what is counted, but for Sessions: as the limit is for all lanes, these are counted at once.
+func (c *Counts) list() [15]*uint64 {
+	return [...]*uint64{
+		&c.Begun, &c.Done, &c.Idle, &c.Drained, &c.Unreachable, &c.Evicted, &c.Refused, &c.Homeless,
+		&c.Received.Datagrams, &c.Received.Bytes, &c.Sent.Datagrams, &c.Sent.Bytes, &c.Refusals, &c.Retried, &c.Lost,
+	}
 }
 
 // counters are Counts while lanes count.
 type counters struct {
-	sessions                                 atomic.Int64
-	begun, evicted, refused                  atomic.Uint64
-	received, receivedBytes, sent, sentBytes atomic.Uint64
-	retried, homeless, lost                  atomic.Uint64
+	sessions atomic.Int64
+	others   [15]atomic.Uint64 // in the order of list
 }
 
-func (c *counters) read() Counts {
-	return Counts{
-		Sessions: c.sessions.Load(), Begun: c.begun.Load(), Evicted: c.evicted.Load(), Refused: c.refused.Load(),
-		Received: Traffic{c.received.Load(), c.receivedBytes.Load()}, Sent: Traffic{c.sent.Load(), c.sentBytes.Load()},
-		Retried: c.retried.Load(), Homeless: c.homeless.Load(), Lost: c.lost.Load(),
+func (c *counters) read() (counts Counts) {
+	counts.Sessions = c.sessions.Load()
+	for i, to := range counts.list() {
+		*to = c.others[i].Load()
 	}
+	return counts
 }
 
-// add adds what a lane counted by itself. Sessions are not among that: the limit is for all lanes, so they are counted at once.
+// add adds what a lane counted by itself, and lets it begin anew.
 func (c *counters) add(own *Counts) {
-	for _, pair := range [...]struct {
-		to *atomic.Uint64
-		n  uint64
-	}{
-		{&c.begun, own.Begun}, {&c.evicted, own.Evicted}, {&c.refused, own.Refused},
-		{&c.received, own.Received.Datagrams}, {&c.receivedBytes, own.Received.Bytes}, {&c.sent, own.Sent.Datagrams}, {&c.sentBytes, own.Sent.Bytes},
-		{&c.retried, own.Retried}, {&c.homeless, own.Homeless}, {&c.lost, own.Lost},
-	} {
-		if pair.n != 0 {
-			pair.to.Add(pair.n)
+	for i, from := range own.list() {
+		if *from != 0 {
+			c.others[i].Add(*from)
 		}
 	}
 	*own = Counts{}

@@ -5,7 +5,6 @@ package udp
 
 import (
 	"math"
-	"net/netip"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,10 +13,11 @@ import (
 // lane is a socket for clients, and the sessions that began on it. What it has is used by its goroutine alone.
 type lane struct {
 	port     *Port
+	site     *site
 	fd       int
-	name     netip.AddrPort // what the socket is bound to
-	wildcard bool
+	wildcard bool // the socket is bound to all addresses
 	poller   *poller
+	broken   bool // it cannot go on
 
 	targets  *targets
 	sessions map[party]*session
@@ -39,7 +39,7 @@ const spareSessions = 1024
 // never is a moment that does not come.
 const never = time.Duration(math.MaxInt64)
 
-func newLane(p *Port, fd int, name netip.AddrPort) (*lane, error) {
+func newLane(s *site, fd int) (*lane, error) {
 	poller, err := newPoller()
 	if err != nil {
 		return nil, err
@@ -49,32 +49,30 @@ func newLane(p *Port, fd int, name netip.AddrPort) (*lane, error) {
 		return nil, err
 	}
 	return &lane{
-		port: p, fd: fd, name: name, wildcard: name.Addr().IsUnspecified(), poller: poller,
-		targets: p.targets.Load(), sessions: map[party]*session{}, sockets: map[int32]*session{}, begin: time.Now(), due: never,
+		port: s.port, site: s, fd: fd, wildcard: s.asked.Addr().IsUnspecified(), poller: poller,
+		targets: s.port.targets.Load(), sessions: map[party]*session{}, sockets: map[int32]*session{}, begin: time.Now(), due: never,
 	}, nil
 }
 
-// close is called when run has returned, or was never called.
-func (l *lane) close() {
-	l.poller.close()
-	_ = unix.Close(l.fd)
-}
-
-// run is the loop of the lane, until its port is closed or has stopped.
+// run is the loop of the lane.
 func (l *lane) run() {
-	for !l.port.closing.Load() && (!l.port.stopping.Load() || len(l.sessions) > 0) {
+	defer func() { // after leave, nobody wakes it
+		l.poller.close()
+		_ = unix.Close(l.fd)
+	}()
+	for !l.site.leave(l) {
 		if err := l.poller.wait(l.wakeup()); err != nil {
-			l.port.options.Log.Error("UDP port ends: it cannot wait for datagrams", "address", l.name, "err", err)
-			break
+			l.port.log.Error("UDP socket ends: it cannot wait for datagrams", "address", l.site.name, "err", err)
+			l.broken = true
+			continue
 		}
-		l.room = l.port.options.Memory.get()
 		l.tick()
-		for ; l.poller.found > 0; l.poller.poll() {
+		if l.poller.found > 0 {
+			l.room = l.port.memory.get()
 			l.work()
-			l.tick()
+			l.port.memory.put(l.room)
+			l.room = nil
 		}
-		l.port.options.Memory.put(l.room)
-		l.room = nil
 		if l.now >= l.due {
 			l.expire()
 		}
@@ -90,6 +88,9 @@ func (l *lane) tick() {
 	l.now = time.Since(l.begin)
 	if t := l.port.targets.Load(); t != l.targets {
 		l.retarget(t)
+	}
+	if l.port.roomWanted.Load() {
+		l.makeRoom()
 	}
 }
 
@@ -141,6 +142,7 @@ const coalesce = 10 * time.Millisecond
 func (l *lane) expire() {
 	timeout := l.timeout()
 	for s := l.order.oldest; s != nil && l.now-s.last >= timeout; s = l.order.oldest {
+		l.own.Idle++
 		l.end(s)
 	}
 	l.due = never
@@ -163,6 +165,7 @@ func (l *lane) expireLeaving() {
 		switch {
 		case s.leaves == 0:
 		case l.now >= s.leaves:
+			l.own.Drained++
 			l.end(s)
 		default:
 			l.leaving, l.due = true, min(l.due, s.leaves)
@@ -171,9 +174,12 @@ func (l *lane) expireLeaving() {
 	}
 }
 
+// quiet is how long a session must be silent to be over while its lane retires.
+const quiet = 5 * time.Second
+
 func (l *lane) timeout() time.Duration {
-	if l.port.stopping.Load() {
-		return min(l.targets.Timeout, quietAtStop)
+	if l.site.retires.Load() {
+		return min(l.targets.Timeout, quiet)
 	}
 	return l.targets.Timeout
 }

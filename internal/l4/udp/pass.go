@@ -60,7 +60,12 @@ func (l *lane) forward(p party, from, to int) {
 	for i := from; i < to; i++ {
 		out.put(i, s.header, in.datagram(i))
 	}
-	if !l.send(s, out.messages[from:to]) || l.targets.over(s) {
+	switch {
+	case !l.send(s, out.messages[from:to]):
+		l.own.Unreachable++
+		l.end(s)
+	case l.targets.over(s):
+		l.own.Done++
 		l.end(s)
 	}
 }
@@ -72,7 +77,7 @@ func (l *lane) send(s *session, messages []message) bool {
 		messages = messages[n:]
 		switch {
 		case err == nil:
-		case !refused(err): // too long for the way, no memory for it: the datagram's own trouble
+		case !isRefusal(err): // too long for the way, no memory for it: the datagram's own trouble
 			l.own.Lost++
 			messages = messages[1:]
 		case !l.redirect(s):
@@ -83,8 +88,8 @@ func (l *lane) send(s *session, messages []message) bool {
 	return true
 }
 
-// refused tells whether an error says that the endpoint, or the way to it, does not want what is sent there.
-func refused(err error) bool {
+// isRefusal tells whether an error says that the endpoint, or the way to it, does not want what is sent there.
+func isRefusal(err error) bool {
 	for _, refusal := range [...]unix.Errno{unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.EPERM, unix.EACCES} {
 		if errors.Is(err, refusal) {
 			return true
@@ -101,7 +106,9 @@ func (l *lane) takeFromEndpoint(s *session) {
 	}
 	n, err := out.receive(s.fd, out.used, false)
 	if err != nil {
-		if refused(err) && !l.resend(s) {
+		if isRefusal(err) && !l.resend(s) {
+			l.own.Unreachable++
+			l.own.Lost++
 			l.end(s)
 		}
 		return
@@ -114,14 +121,19 @@ func (l *lane) takeFromEndpoint(s *session) {
 	s.unanswered = s.unanswered[:0]
 	l.order.touch(s, l.now)
 	if l.targets.over(s) {
+		l.own.Done++
 		l.end(s)
 	}
 }
 
 // resend sends what nobody has answered to another endpoint, after one has refused it. It tells whether the session may go on.
 func (l *lane) resend(s *session) bool {
-	if len(s.unanswered) == 0 || !l.redirect(s) {
-		l.own.Lost++
+	if len(s.unanswered) == 0 {
+		l.own.Refusals++
+		l.targets.avoid(s.endpoint)
+		return false
+	}
+	if !l.redirect(s) {
 		return false
 	}
 	out := &l.room.outbox

@@ -4,128 +4,120 @@
 package udp
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// Options say where a port is.
-type Options struct {
-	// Addresses are listened on. An unspecified one is all of its family, and only of that: 0.0.0.0 is IPv4, :: is IPv6. If the port is 0, the kernel
-	// chooses one for each.
-	Addresses []netip.AddrPort
-	// Memory is shared with other ports.
-	Memory *Memory
-	Log    *slog.Logger
-}
-
-// mostLanes is how many processors one port can use.
-const mostLanes = 8
-
-// quietAtStop is how long a session must be silent to count as over while the port stops.
-const quietAtStop = 5 * time.Second
-
-// Port proxies the datagrams that come to it, from Open until Close or Stop. All methods are safe for concurrent use.
+// Port proxies the datagrams that come to its addresses. All methods are safe for concurrent use.
 type Port struct {
-	options  Options
-	names    []netip.AddrPort
-	lanes    []*lane
+	memory   *Memory
+	log      *slog.Logger
 	targets  atomic.Pointer[targets]
 	counters counters
-	stopping atomic.Bool
 	closing  atomic.Bool
 	running  sync.WaitGroup
+	// roomWanted says that a lane met with the limit and had no session that could go.
+	roomWanted atomic.Bool
 	// complained is when the log was told of trouble, in nanoseconds since 1970.
 	complained atomic.Int64
 
-	mu   sync.Mutex
-	over bool // lanes are closed; they may no longer be woken
+	mu    sync.Mutex // guards below
+	sites []*site
 }
 
-// Open opens a port. It works when Open returns.
-func Open(options Options, service Service) (*Port, error) {
-	p := &Port{options: options}
-	p.targets.Store(newTargets(service))
-	for _, name := range options.Addresses {
-		if err := p.listen(name); err != nil {
-			for _, l := range p.lanes {
-				l.close()
-			}
-			return nil, err
+// New gives a port that listens nowhere. The memory is shared with other ports.
+func New(memory *Memory, log *slog.Logger, service Service) *Port {
+	p := &Port{memory: memory, log: log}
+	p.targets.Store(newTargets(service, nil))
+	return p
+}
+
+// Listen makes the port listen at addresses, and at no others if it gives nil. An unspecified address is all of its family, and only of that; on a
+// machine without IPv6, "::" is none. Where it listens no more, no session begins, and those that there are may end: when they have got all answers
+// that are due, when they were silent for a few seconds, or by the drain time of the service.
+func (p *Port) Listen(addresses []netip.AddrPort) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.sites {
+		s.retire(!slices.ContainsFunc(addresses, s.isAt))
+	}
+	var errs []error
+	for _, a := range addresses {
+		if err := p.open(a); err != nil && (!errors.Is(err, unix.EAFNOSUPPORT) || a.Addr() != netip.IPv6Unspecified()) {
+			errs = append(errs, fmt.Errorf("listen on UDP %s: %w", a, err))
 		}
 	}
-	for _, l := range p.lanes {
-		p.running.Go(l.run)
-	}
-	return p, nil
+	return errors.Join(errs...)
 }
 
-func (p *Port) listen(name netip.AddrPort) error {
-	sockets, err := listen(name, min(runtime.GOMAXPROCS(0), mostLanes))
-	if err != nil {
-		return err
-	}
-	if name, err = nameOf(sockets[0]); err != nil {
-		closeAll(sockets)
-		return err
-	}
-	p.names = append(p.names, name)
-	for i, fd := range sockets {
-		l, err := newLane(p, fd, name)
-		if err != nil {
-			closeAll(sockets[i:])
-			return fmt.Errorf("listen on UDP %s: %w", name, err)
+// open completes the site of an address.
+func (p *Port) open(at netip.AddrPort) error {
+	for _, s := range p.sites {
+		if s.isAt(at) {
+			return s.open()
 		}
-		p.lanes = append(p.lanes, l)
 	}
-	return nil
+	s := &site{port: p, asked: at, name: at}
+	err := s.open()
+	if len(s.lanes) > 0 {
+		p.sites = append(p.sites, s)
+	}
+	return err
 }
 
-// Addresses are those listened on.
-func (p *Port) Addresses() []netip.AddrPort { return p.names }
+// Addresses are those that it listens at.
+func (p *Port) Addresses() []netip.AddrPort {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []netip.AddrPort
+	for _, s := range p.sites {
+		if !s.retires.Load() {
+			list = append(list, s.name)
+		}
+	}
+	return list
+}
 
 // Apply makes a service count for sessions from now on. Those whose endpoint is still there go on; the others have to end after a while.
 func (p *Port) Apply(service Service) {
-	p.targets.Store(newTargets(service))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.targets.Store(newTargets(service, p.targets.Load()))
 	p.wake()
 }
 
 // Counts gives what was counted so far.
 func (p *Port) Counts() Counts { return p.counters.read() }
 
-// Stop begins no more sessions and returns when those that there are have ended, or when the context has; then the port is closed. Sessions of which
-// answers are due are waited for, others until they are silent.
-func (p *Port) Stop(ctx context.Context) {
-	p.stopping.Store(true)
-	p.wake()
-	over := make(chan struct{})
-	go func() { p.running.Wait(); close(over) }()
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
-	p.Close()
-	<-over
-}
-
-// Close closes the port and ends its sessions.
+// Close ends everything. The port cannot be used again.
 func (p *Port) Close() {
 	p.closing.Store(true)
-	p.wake()
-	p.running.Wait()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return
+	p.wake()
+	p.mu.Unlock()
+	p.running.Wait()
+}
+
+func (p *Port) wake() {
+	for _, s := range p.sites {
+		s.wake()
 	}
-	p.over = true
-	for _, l := range p.lanes {
-		l.close()
+}
+
+// askForRoom asks all lanes for a session that can go.
+func (p *Port) askForRoom() {
+	if !p.roomWanted.Swap(true) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.wake()
 	}
 }
 
@@ -136,17 +128,6 @@ const complainEvery = time.Minute
 func (p *Port) complain(what string, to netip.AddrPort, err error) {
 	now := time.Now().UnixNano()
 	if last := p.complained.Load(); now-last >= int64(complainEvery) && p.complained.CompareAndSwap(last, now) {
-		p.options.Log.Warn(what, "address", p.names, "endpoint", to, "err", err)
-	}
-}
-
-func (p *Port) wake() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return
-	}
-	for _, l := range p.lanes {
-		l.poller.wake()
+		p.log.Warn(what, "endpoint", to, "err", err)
 	}
 }

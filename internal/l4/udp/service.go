@@ -23,7 +23,7 @@ type Service struct {
 	// Drain is how long a session may go on whose endpoint is no longer one.
 	Drain time.Duration
 	// Limit is the number of sessions that the port may have at a time. When there are as many, the one that was silent for longest has to go for a
-	// new one, if it was for a second at least; else the new one is not begun.
+	// new one, if it was for a second at least; else the new one is not begun. 0 is no limit.
 	Limit int
 	// Proxy puts a header of the PROXY protocol, version 2, before each datagram to an endpoint.
 	Proxy bool
@@ -32,51 +32,75 @@ type Service struct {
 // silentEnough is how long a session must have been silent to be ended for another.
 const silentEnough = time.Second
 
-// targets is a Service as lanes use it. It never changes, but for its position.
+// targets is a Service as lanes use it. Its fields never change.
 type targets struct {
 	Service
-	endpoints []endpoint
-	members   map[netip.AddrPort]struct{}
-	position  atomic.Uint32
+	endpoints []*endpoint
+	members   map[netip.AddrPort]*endpoint
+	position  *atomic.Uint32 // of the endpoint whose turn was last
 }
 
 // endpoint is where a session's socket is connected to.
 type endpoint struct {
 	name    netip.AddrPort
 	address address
+	// avoided is when it refused something last, in nanoseconds since 1970.
+	avoided atomic.Int64
 }
 
-func newTargets(s Service) *targets {
-	t := &targets{Service: s, members: make(map[netip.AddrPort]struct{}, len(s.Endpoints))}
+// avoidFor is how long an endpoint that refused a datagram gets no session while there are others.
+const avoidFor = 10 * time.Second
+
+// newTargets gives the targets of a service. What is known of endpoints that the last ones had, too, is kept; last may be nil.
+func newTargets(s Service, last *targets) *targets {
+	t := &targets{Service: s, members: make(map[netip.AddrPort]*endpoint, len(s.Endpoints)), position: &atomic.Uint32{}}
+	if last != nil {
+		t.position = last.position
+	}
 	for _, name := range s.Endpoints {
-		t.endpoints = append(t.endpoints, endpoint{name: name, address: addressOf(name)})
-		t.members[name] = struct{}{}
+		e := &endpoint{name: name, address: addressOf(name)}
+		if last != nil && last.members[name] != nil {
+			e = last.members[name]
+		}
+		t.endpoints = append(t.endpoints, e)
+		t.members[name] = e
 	}
 	return t
 }
 
-// next gives the endpoint whose turn it is; nil when there is none.
-func (t *targets) next() *endpoint {
+// next gives the endpoint whose turn it is, but for those that are avoided and the one to leave out; nil when there is none.
+func (t *targets) next(except netip.AddrPort) (chosen *endpoint) {
 	n := uint32(len(t.endpoints))
-	if n == 0 {
-		return nil
-	}
-	return &t.endpoints[t.position.Add(1)%n]
-}
-
-// other gives an endpoint that is not the given one; nil when there is none.
-func (t *targets) other(than netip.AddrPort) *endpoint {
-	for range t.endpoints {
-		if e := t.next(); e.name != than {
+	for range n {
+		e := t.endpoints[t.position.Add(1)%n]
+		if e.name == except {
+			continue
+		}
+		if !e.isAvoided() {
 			return e
 		}
+		if chosen == nil {
+			chosen = e
+		}
 	}
-	return nil
+	return chosen
+}
+
+func (e *endpoint) isAvoided() bool {
+	at := e.avoided.Load()
+	return at != 0 && time.Now().UnixNano()-at < int64(avoidFor)
+}
+
+// avoid says that an endpoint has refused a datagram.
+func (t *targets) avoid(name netip.AddrPort) {
+	if e := t.members[name]; e != nil {
+		e.avoided.Store(time.Now().UnixNano())
+	}
 }
 
 // mayRetry tells whether a datagram that was sent to so many endpoints may go to another.
 func (t *targets) mayRetry(tried int) bool {
-	return len(t.endpoints) > 1 && tried < len(t.endpoints) && (t.Tries == 0 || tried < t.Tries)
+	return tried < len(t.endpoints) && (t.Tries == 0 || tried < t.Tries)
 }
 
 // over tells whether a session has got all that was due.

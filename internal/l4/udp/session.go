@@ -48,7 +48,7 @@ func (s *session) keep(datagram []byte) {
 
 // proxyHeader is what tells endpoints who the client is.
 func (l *lane) proxyHeader(p *party) []byte {
-	to := l.name
+	to := l.site.name
 	if l.wildcard {
 		to = netip.AddrPortFrom(p.local.ip(p.client.family()), to.Port())
 	}

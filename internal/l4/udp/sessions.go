@@ -3,17 +3,23 @@
 
 package udp
 
-import "golang.org/x/sys/unix"
+import (
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
 
 // start begins a session for so many datagrams of a party. It gives nil, having counted why, when there is none.
 func (l *lane) start(p party, datagrams int) *session {
-	e := l.targets.next()
+	e := l.targets.next(netip.AddrPort{})
 	if e == nil {
-		l.own.Homeless += uint64(datagrams)
+		l.own.Homeless++
+		l.own.Lost += uint64(datagrams)
 		return nil
 	}
 	if !l.admit() {
 		l.own.Refused++
+		l.own.Lost += uint64(datagrams)
 		return nil
 	}
 	s := l.blank()
@@ -27,6 +33,7 @@ func (l *lane) start(p party, datagrams int) *session {
 	l.own.Begun++
 	l.due = min(l.due, l.now+l.timeout())
 	if !l.connect(s, e) {
+		l.own.Unreachable++
 		l.own.Lost += uint64(datagrams)
 		l.end(s)
 		return nil
@@ -36,10 +43,11 @@ func (l *lane) start(p party, datagrams int) *session {
 
 // admit counts a session if the port may have one more, for which another may have to go.
 func (l *lane) admit() bool {
-	if l.port.stopping.Load() {
+	if l.site.retires.Load() {
 		return false
 	}
-	if l.port.counters.sessions.Add(1) <= int64(l.targets.Limit) {
+	l.site.sessions.Add(1)
+	if n := l.port.counters.sessions.Add(1); l.targets.Limit == 0 || n <= int64(l.targets.Limit) {
 		return true
 	}
 	if s := l.order.oldest; s != nil && l.now-s.last >= silentEnough {
@@ -47,8 +55,17 @@ func (l *lane) admit() bool {
 		l.end(s)
 		return true
 	}
-	l.port.counters.sessions.Add(-1)
+	l.site.over()
+	l.port.askForRoom()
 	return false
+}
+
+// makeRoom ends a session if another lane asked for that and one was silent for long enough.
+func (l *lane) makeRoom() {
+	if s := l.order.oldest; s != nil && l.now-s.last >= silentEnough && l.port.roomWanted.CompareAndSwap(true, false) {
+		l.own.Evicted++
+		l.end(s)
+	}
 }
 
 // blank gives a session that nothing is known of.
@@ -75,19 +92,21 @@ func (l *lane) connect(s *session, e *endpoint) bool {
 	if err != nil {
 		l.port.complain("UDP session cannot begin", e.name, err)
 		s.endpoint = e.name
-		return refused(err) && l.redirect(s)
+		return isRefusal(err) && l.redirect(s)
 	}
 	s.fd, s.endpoint, s.leaves = fd, e.name, 0
 	l.sockets[int32(fd)] = s
 	return true
 }
 
-// redirect gives a session another endpoint, if there is one that the datagram in hand may go to.
+// redirect gives a session whose endpoint has refused another one, if there is one that the datagram in hand may go to.
 func (l *lane) redirect(s *session) bool {
+	l.own.Refusals++
+	l.targets.avoid(s.endpoint)
 	if !l.targets.mayRetry(s.tried) {
 		return false
 	}
-	e := l.targets.other(s.endpoint)
+	e := l.targets.next(s.endpoint)
 	if e == nil {
 		return false
 	}
@@ -109,7 +128,7 @@ func (l *lane) end(s *session) {
 	l.disconnect(s)
 	delete(l.sessions, s.party)
 	l.order.remove(s)
-	l.port.counters.sessions.Add(-1)
+	l.site.over()
 	if len(l.spare) < spareSessions {
 		l.spare = append(l.spare, s)
 	}

@@ -6,7 +6,6 @@ package udp
 import (
 	"fmt"
 	"net/netip"
-	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,37 +14,8 @@ import (
 // receiveBuffer is what the kernel may keep of datagrams that a lane has not read yet, as far as it allows (net.core.rmem_max).
 const receiveBuffer = 4 << 20
 
-// listen opens so many sockets for one address. They share it by SO_REUSEPORT, but not with anybody else: the first is bound before it says so.
-func listen(name netip.AddrPort, number int) ([]int, error) {
-	var sockets []int
-	for i := range number {
-		fd, err := listenOne(name, i == 0)
-		if err != nil {
-			closeAll(sockets)
-			return nil, &os.SyscallError{Syscall: "listen on UDP " + name.String(), Err: err}
-		}
-		sockets = append(sockets, fd)
-		if i == 0 {
-			if bound, err := unix.Getsockname(fd); err == nil {
-				name = withPort(name, bound)
-			}
-		}
-	}
-	return sockets, nil
-}
-
-// withPort completes a name whose port was left to the kernel.
-func withPort(name netip.AddrPort, bound unix.Sockaddr) netip.AddrPort {
-	switch s := bound.(type) {
-	case *unix.SockaddrInet4:
-		return netip.AddrPortFrom(name.Addr(), uint16(s.Port))
-	case *unix.SockaddrInet6:
-		return netip.AddrPortFrom(name.Addr(), uint16(s.Port))
-	}
-	return name
-}
-
-func listenOne(name netip.AddrPort, first bool) (fd int, err error) {
+// listen opens a socket for clients. Sockets share an address by SO_REUSEPORT, but not with anybody else: the first is bound before it says so.
+func listen(name netip.AddrPort, more bool) (fd int, err error) {
 	at := addressOf(name)
 	if fd, err = open(at.family()); err != nil {
 		return -1, err
@@ -66,7 +36,7 @@ func listenOne(name netip.AddrPort, first bool) (fd int, err error) {
 			return -1, err
 		}
 	}
-	if !first {
+	if more {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
 			return -1, err
 		}
@@ -74,7 +44,7 @@ func listenOne(name netip.AddrPort, first bool) (fd int, err error) {
 	if _, _, errno := unix.Syscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&at)), uintptr(at.size())); errno != 0 {
 		return -1, errno
 	}
-	if !first {
+	if more {
 		return fd, nil
 	}
 	return fd, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
@@ -94,7 +64,7 @@ func dial(to *address) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(to)), uintptr(to.size())); errno != 0 {
+	if _, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(to)), uintptr(to.size())); errno != 0 {
 		_ = unix.Close(fd)
 		return -1, errno
 	}
@@ -103,12 +73,6 @@ func dial(to *address) (int, error) {
 
 func open(family int) (int, error) {
 	return unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-}
-
-func closeAll(sockets []int) {
-	for _, fd := range sockets {
-		_ = unix.Close(fd)
-	}
 }
 
 // nameOf gives the address that a socket is bound to.
