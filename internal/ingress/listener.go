@@ -106,9 +106,9 @@ func readListeners(transport model.Transport, object *corev1.ConfigMap, reserved
 			report(model.ReasonInvalidListener, "the port is that of %s; the entry has no effect: choose another port here, or another for the flag", taken)
 			continue
 		}
-		if transport == model.UDP && (e.acceptProxy || e.sendProxy != 0) {
-			report(model.ReasonUnsupported, "PROXY has no effect on datagrams; they are passed on without")
-			e.acceptProxy, e.sendProxy = false, 0
+		if transport == model.UDP && (e.acceptProxy || e.sendProxy == 1) {
+			report(model.ReasonUnsupported, "PROXY has no effect on datagrams; of PROXY headers, only PROXYv2 in the fourth field is there for them")
+			e.acceptProxy, e.sendProxy = false, e.sendProxy&^1
 		}
 		m.entries = append(m.entries, listenerParts{
 			Listener: model.Listener{Transport: transport, Port: e.port, Owner: owner, Field: field, AcceptProxy: e.acceptProxy, SendProxy: e.sendProxy},

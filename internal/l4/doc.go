@@ -12,6 +12,8 @@
 // to an endpoint of its Listener's backend. A port that cannot be opened harms no other; established connections follow no change, but end when
 // they are idle or when their endpoint has left for long enough.
 //
+// UDP services are Services, too; what is done with datagrams is in package udp, and udp.go connects the two.
+//
 // Promised of Passthrough: at most [maxHello] bytes are read of a client before it is sent on, and a client that says nothing is let go after
 // [Options.HelloTimeout]. Promised of both: bytes between sockets are moved by splice(2), through pipes that are held only while there are bytes.
 // Start with passthrough.go, and with services.go.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fairway-ingress/fairway/internal/l4/udp"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
@@ -32,6 +33,7 @@ type Services struct {
 	options ServicesOptions
 	log     *slog.Logger
 	pipes   pipes
+	memory  *udp.Memory
 	owed    chan struct{} // see Restarted
 	wake    chan struct{} // for Run, when the terms are others
 
@@ -88,7 +90,7 @@ func NewServices(options ServicesOptions) *Services {
 		options.LowPorts = func(do func() error) error { return do() }
 	}
 	return &Services{
-		options: options, log: options.Log, owed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		options: options, log: options.Log, memory: udp.NewMemory(), owed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		ports: map[portID]*port{}, closing: map[portID]service{},
 		terms: terms{drain: model.DefaultSettings().WorkerShutdownTimeout, proxy: model.DefaultSettings().StreamProxy},
 	}
@@ -176,6 +178,8 @@ func (s *Services) newService(transport model.Transport) service {
 	switch transport {
 	case model.TCP:
 		return newTCP(s.log, &s.pipes)
+	case model.UDP:
+		return newUDP(s.log, s.memory)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ const mostPorts = 200
 type Streams struct {
 	traffic                      func() []model.StreamTraffic
 	open, ended, bytes, failures *prometheus.Desc
+	datagrams, lost              *prometheus.Desc // of UDP
 }
 
 // NewStreams gives the families of what a function counts.
@@ -33,12 +34,15 @@ func NewStreams(traffic func() []model.StreamTraffic) *Streams {
 		ended:    desc("connections_total", "Those that are over, by how they ended.", "outcome"),
 		bytes:    desc("bytes_total", "Bytes that were passed on, from clients (in) and to them (out).", "direction"),
 		failures: desc("connect_failures_total", "Connections to endpoints that could not be opened, also where another endpoint took it."),
+
+		datagrams: desc("datagrams_total", "Datagrams that were passed on, from clients (in) and to them (out).", "direction"),
+		lost:      desc("datagrams_lost_total", "Datagrams of either side that were not passed on."),
 	}
 }
 
 // Describe is part of prometheus.Collector.
 func (s *Streams) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.open, s.ended, s.bytes, s.failures} {
+	for _, d := range []*prometheus.Desc{s.open, s.ended, s.bytes, s.failures, s.datagrams, s.lost} {
 		out <- d
 	}
 }
@@ -59,6 +63,8 @@ func (s *Streams) Collect(out chan<- prometheus.Metric) {
 	for _, t := range list[mostPorts:] {
 		rest.Open, rest.Failures = rest.Open+t.Open, rest.Failures+t.Failures
 		rest.Received, rest.Sent = rest.Received+t.Received, rest.Sent+t.Sent
+		rest.Datagrams.Received, rest.Datagrams.Sent = rest.Datagrams.Received+t.Datagrams.Received, rest.Datagrams.Sent+t.Datagrams.Sent
+		rest.Datagrams.Lost += t.Datagrams.Lost
 		for i, n := range t.Ended {
 			rest.Ended[i] += n
 		}
@@ -74,6 +80,11 @@ func (s *Streams) collect(out chan<- prometheus.Metric, t *model.StreamTraffic, 
 	send(s.failures, prometheus.CounterValue, float64(t.Failures))
 	send(s.bytes, prometheus.CounterValue, float64(t.Received), "in")
 	send(s.bytes, prometheus.CounterValue, float64(t.Sent), "out")
+	if d := t.Datagrams; d != (model.Datagrams{}) || t.Listener != nil && t.Listener.Transport == model.UDP {
+		send(s.datagrams, prometheus.CounterValue, float64(d.Received), "in")
+		send(s.datagrams, prometheus.CounterValue, float64(d.Sent), "out")
+		send(s.lost, prometheus.CounterValue, float64(d.Lost))
+	}
 	for i, n := range t.Ended {
 		if outcome := model.StreamOutcome(i); n != 0 || outcome == model.StreamDone {
 			send(s.ended, prometheus.CounterValue, float64(n), outcome.String())

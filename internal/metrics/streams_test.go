@@ -13,10 +13,10 @@ import (
 
 // TestStreamsAreBounded counts series: however many ports there are, those beyond the bound are one.
 func TestStreamsAreBounded(t *testing.T) {
-	backend := &model.Backend{ID: model.BackendID{Namespace: "shop", Service: "db", Port: "5432", Transport: model.TCP}}
+	backend := &model.Backend{ID: model.BackendID{Namespace: "shop", Service: "db", Port: "5432", Transport: model.UDP}}
 	var list []model.StreamTraffic
 	for port := range 3 * mostPorts {
-		one := model.StreamTraffic{Listener: &model.Listener{Transport: model.TCP, Port: uint16(port + 1), Backend: backend}, Open: 1}
+		one := model.StreamTraffic{Datagrams: model.Datagrams{Lost: 1}, Open: 1, Listener: &model.Listener{Transport: model.UDP, Port: uint16(port + 1), Backend: backend}}
 		for i := range one.Ended {
 			one.Ended[i] = 1
 		}
@@ -32,7 +32,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	for _, f := range families {
 		series += len(f.Metric)
 	}
-	if want := (mostPorts + 1) * (4 + int(model.StreamOutcomes)); series != want {
+	if want := (mostPorts + 1) * (7 + int(model.StreamOutcomes)); series != want {
 		t.Errorf("%d series, want %d", series, want)
 	}
 }

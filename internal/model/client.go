@@ -58,7 +58,7 @@ type StreamProxy struct {
 	Retry       bool
 	RetryWithin time.Duration
 	Tries       int
-	// Responses is how many datagrams end a session of UDP; Timeout how long one may be idle.
+	// Responses is how many datagrams of an endpoint are due for each of a client, less than 0 for no number; Timeout is how long a session may be idle.
 	Responses int
 	Timeout   time.Duration
 	// LeastConnections chooses the endpoint with the fewest connections, instead of each in turn.

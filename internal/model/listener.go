@@ -31,7 +31,7 @@ type Listener struct {
 	Backend *Backend
 	// AcceptProxy takes the header of the PROXY protocol, version 1 or 2, with which each connection then has to begin. Always false for UDP.
 	AcceptProxy bool
-	// SendProxy is the version of the header that backends get, 1 or 2; 0 for none. Always 0 for UDP.
+	// SendProxy is the version of the header that backends get, 1 or 2; 0 for none. Never 1 for UDP, where each datagram has its header.
 	SendProxy uint8
 }
 

@@ -14,14 +14,19 @@ type StreamTraffic struct {
 	Received, Sent uint64
 	// Failures are the connections to endpoints that could not be opened, those that another endpoint made good for among them.
 	Failures uint64
+	// Datagrams are those of UDP.
+	Datagrams Datagrams
 }
+
+// Datagrams counts those that were passed on, from clients (Received) and to them (Sent), and those that were not (Lost).
+type Datagrams struct{ Received, Sent, Lost uint64 }
 
 // StreamOutcome is how a connection or session ended.
 type StreamOutcome uint8
 
 // The outcomes. StreamDone is the zero value.
 const (
-	StreamDone        StreamOutcome = iota // both sides had said all
+	StreamDone        StreamOutcome = iota // both sides had said all, or all answers that were due had come
 	StreamReset                            // one side broke it off
 	StreamIdle                             // nothing was said for too long
 	StreamDrained                          // the endpoint, the port or the controller was gone, and the time to go on was over
@@ -29,9 +34,10 @@ const (
 	StreamNoEndpoint                       // there was no endpoint
 	StreamUnreachable                      // no endpoint took it
 	StreamBadHeader                        // it began with no PROXY header
+	StreamEvicted                          // it was silent when there were too many and had to go for a new one
 	StreamOutcomes                         // how many there are
 )
 
 func (o StreamOutcome) String() string {
-	return [...]string{"done", "reset", "idle", "drained", "refused", "no-endpoint", "unreachable", "bad-header"}[o]
+	return [...]string{"done", "reset", "idle", "drained", "refused", "no-endpoint", "unreachable", "bad-header", "evicted"}[o]
 }

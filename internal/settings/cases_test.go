@@ -72,6 +72,7 @@ var tested = map[string]string{
 	"proxy-stream-next-upstream":         "internal/l4 TestAnotherEndpointIsTried",
 	"proxy-stream-next-upstream-timeout": "internal/l4 TestTries",
 	"proxy-stream-next-upstream-tries":   "internal/l4 TestTries",
+	"proxy-stream-responses":             "internal/l4 TestResponses",
 	"proxy-stream-timeout":               "internal/l4 TestIdleConnectionsEnd",
 	"ssl-dh-param":                       "test/e2e/http TestDHParams",
 	"ssl-early-data":                     "test/e2e/http TestEarlyData",

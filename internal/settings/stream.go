@@ -38,8 +38,8 @@ var streams = Group{
 		}, func(d *draft, v int) { d.StreamProxy.Tries = v }),
 
 		Int("proxy-stream-responses", Spec{
-			Default: "1", Example: "0", Harmless: []string{"1"}, Lacks: "UDP services are not proxied yet; it has no effect",
-			Doc: "How many datagrams come back in a session of UDP before it is over. No effect yet.",
+			Default: "1", Example: "0", Min: -1,
+			Doc: "How many datagrams of the endpoint are due for each of a client. A session of UDP that has got them is over, and the client's next datagram may go to another endpoint. 0 expects none; -1 sets no number, as for protocols with connections of their own (QUIC, WireGuard, games).",
 		}, func(d *draft, v int) { d.StreamProxy.Responses = v }),
 
 		Parsed("proxy-stream-timeout", "time with unit", Spec{

@@ -38,9 +38,6 @@ SPDX-License-Identifier: Apache-2.0
 {{- if and (or $c.metrics.serviceMonitor.enabled $c.metrics.prometheusRule.enabled) (not $c.metrics.enabled) }}
 * controller.metrics.serviceMonitor and prometheusRule have no effect without controller.metrics.enabled.
 {{- end }}
-{{- if .Values.udp }}
-* udp: ports and the ConfigMap are made, but UDP services are not proxied yet.
-{{- end }}
 {{- end -}}
 
 {{- /* Values of the predecessor that mean nothing here, and why. */ -}}

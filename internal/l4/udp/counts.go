@@ -17,7 +17,7 @@ type Counts struct {
 	Begun, Done, Idle, Drained, Unreachable, Evicted uint64
 	// Refused and Homeless sessions were not begun, because of the limit and for want of an endpoint.
 	Refused, Homeless uint64
-	// Received came from clients and Sent went to them.
+	// Received came from clients in sessions, and Sent went to them.
 	Received, Sent Traffic
 	// Refusals are how often an endpoint did not take a datagram; Retried are those of them after which another endpoint got it.
 	Refusals, Retried uint64

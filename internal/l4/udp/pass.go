@@ -16,10 +16,6 @@ func (l *lane) takeFromClients() {
 	if err != nil || n == 0 {
 		return // somebody else's news: nothing there to read, or an ICMP message about an answer
 	}
-	l.own.Received.Datagrams += uint64(n)
-	for i := range n {
-		l.own.Received.Bytes += uint64(in.messages[i].length)
-	}
 	p := l.party(in, 0)
 	for first, next := 0, 1; first < n; next++ { // datagrams of one session are sent on together
 		var other party
@@ -54,10 +50,12 @@ func (l *lane) forward(p party, from, to int) {
 	}
 	in, out := l.room.clients, &l.room.outbox
 	s.requests += to - from
-	if s.answers == 0 && len(l.targets.endpoints) > 1 {
+	if s.answers == 0 && len(l.targets.members) > 1 {
 		s.keep(in.datagram(to - 1))
 	}
+	l.own.Received.Datagrams += uint64(to - from)
 	for i := from; i < to; i++ {
+		l.own.Received.Bytes += uint64(in.messages[i].length)
 		out.put(i, s.header, in.datagram(i))
 	}
 	switch {

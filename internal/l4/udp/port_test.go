@@ -73,7 +73,7 @@ func (b *backend) address() netip.AddrPort { return b.conn.LocalAddr().(*net.UDP
 func serviceOf(backends ...*backend) Service {
 	s := Service{Responses: -1, Timeout: time.Minute, Tries: 3, Drain: time.Minute, Limit: 1000}
 	for _, b := range backends {
-		s.Endpoints = append(s.Endpoints, b.address())
+		s.Endpoints = append(s.Endpoints, Endpoint{AddrPort: b.address()})
 	}
 	return s
 }
@@ -162,6 +162,27 @@ func TestSessionKeepsItsEndpoint(t *testing.T) {
 	await(t, p, "counts", func(c Counts) bool {
 		return c.Begun == 10 && c.Sessions == 10 && c.Sent == Traffic{60, 180} && c.Received == Traffic{60, 60}
 	})
+}
+
+func TestTurns(t *testing.T) {
+	for _, c := range []struct{ weights, want []int }{
+		{nil, nil}, {[]int{0}, []int{0}}, {[]int{1, 1, 1}, []int{0, 1, 2}}, {[]int{100, 100}, []int{0, 1}}, {[]int{5, 1, 1}, []int{0, 0, 1, 0, 2, 0, 0}},
+	} {
+		var endpoints []Endpoint
+		for _, w := range c.weights {
+			endpoints = append(endpoints, Endpoint{Weight: w})
+		}
+		if got := turns(endpoints); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v", c.weights, got)
+		}
+	}
+	counts := map[int]int{}
+	for _, i := range turns([]Endpoint{{Weight: 1e6}, {Weight: 499_999}, {Weight: 1}}) {
+		counts[i]++
+	}
+	if counts[2] != 1 || counts[0] < 2*counts[1] || counts[0] > 2*counts[1]+3 {
+		t.Errorf("%v", counts)
+	}
 }
 
 func TestResponses(t *testing.T) {
@@ -409,7 +430,7 @@ func TestClosedPortWaitsForAnswers(t *testing.T) {
 	}()
 	service := serviceOf()
 	service.Responses = 1
-	service.Endpoints = []netip.AddrPort{slow.LocalAddr().(*net.UDPAddr).AddrPort()}
+	service.Endpoints = []Endpoint{{AddrPort: slow.LocalAddr().(*net.UDPAddr).AddrPort()}}
 	p := openPort(t, service, "127.0.0.1:0")
 	client := dialPort(t, p.Addresses()[0])
 	say(t, client, "x")

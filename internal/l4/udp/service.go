@@ -11,8 +11,8 @@ import (
 
 // Service says what becomes of the datagrams of a port.
 type Service struct {
-	// Endpoints take turns, a session at a time. Without any, datagrams are dropped.
-	Endpoints []netip.AddrPort
+	// Endpoints take turns, a session at a time, one of twice the weight of another twice as often. Without any, datagrams are dropped.
+	Endpoints []Endpoint
 	// Responses is how many datagrams an endpoint sends for one of a client. A session that has got as many as are due is over, and the client's next
 	// datagram may go to another endpoint. 0 expects none, so each datagram is a session; less than that sets no number.
 	Responses int
@@ -29,15 +29,21 @@ type Service struct {
 	Proxy bool
 }
 
+// Endpoint is where datagrams go. A weight of 0 counts as 1.
+type Endpoint struct {
+	netip.AddrPort
+	Weight int
+}
+
 // silentEnough is how long a session must have been silent to be ended for another.
 const silentEnough = time.Second
 
 // targets is a Service as lanes use it. Its fields never change.
 type targets struct {
 	Service
-	endpoints []*endpoint
-	members   map[netip.AddrPort]*endpoint
-	position  *atomic.Uint32 // of the endpoint whose turn was last
+	members  map[netip.AddrPort]*endpoint
+	turns    []*endpoint
+	position *atomic.Uint32 // of the turn that was last
 }
 
 // endpoint is where a session's socket is connected to.
@@ -57,22 +63,27 @@ func newTargets(s Service, last *targets) *targets {
 	if last != nil {
 		t.position = last.position
 	}
-	for _, name := range s.Endpoints {
+	var list []*endpoint
+	for _, one := range s.Endpoints {
+		name := one.AddrPort
 		e := &endpoint{name: name, address: addressOf(name)}
 		if last != nil && last.members[name] != nil {
 			e = last.members[name]
 		}
-		t.endpoints = append(t.endpoints, e)
+		list = append(list, e)
 		t.members[name] = e
+	}
+	for _, i := range turns(s.Endpoints) {
+		t.turns = append(t.turns, list[i])
 	}
 	return t
 }
 
 // next gives the endpoint whose turn it is, but for those that are avoided and the one to leave out; nil when there is none.
 func (t *targets) next(except netip.AddrPort) (chosen *endpoint) {
-	n := uint32(len(t.endpoints))
+	n := uint32(len(t.turns))
 	for range n {
-		e := t.endpoints[t.position.Add(1)%n]
+		e := t.turns[t.position.Add(1)%n]
 		if e.name == except {
 			continue
 		}
@@ -100,7 +111,7 @@ func (t *targets) avoid(name netip.AddrPort) {
 
 // mayRetry tells whether a datagram that was sent to so many endpoints may go to another.
 func (t *targets) mayRetry(tried int) bool {
-	return tried < len(t.endpoints) && (t.Tries == 0 || tried < t.Tries)
+	return tried < len(t.members) && (t.Tries == 0 || tried < t.Tries)
 }
 
 // over tells whether a session has got all that was due.
