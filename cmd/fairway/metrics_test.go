@@ -80,7 +80,7 @@ func webhookAndLeader(t *testing.T) map[string]*family {
 	m.Leadership("lease")(true)
 	m.StatusWrites(func() int { return 0 })(nil)
 	m.Register(metrics.NewStreams(func() []model.StreamTraffic {
-		return []model.StreamTraffic{{Listener: &model.Listener{Transport: model.TCP, Port: 1, Backend: &model.Backend{}}}}
+		return []model.StreamTraffic{{Listener: &model.Listener{Transport: model.UDP, Port: 1, Backend: &model.Backend{}}}}
 	}))
 	recorder := httptest.NewRecorder()
 	m.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
