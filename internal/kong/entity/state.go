@@ -89,9 +89,9 @@ const ReasonRefused = "RefusedByKong"
 // Check finds references to nothing and values that must be unique and are not: of two that share one, the later in the state is at fault. An
 // entity that refers to a faulty one is not at fault itself.
 func (s *State) Check() []Fault {
-	present := map[string]bool{}
+	present := map[Place]bool{}
 	for _, e := range s.Entities {
-		present[place(e.Kind().Name, e.Common().ID)] = true
+		present[PlaceOf(e)] = true
 	}
 	var faults []Fault
 	taken := map[string]Entity{}
@@ -103,19 +103,11 @@ func (s *State) Check() []Fault {
 	return faults
 }
 
-func place(kind, id string) string { return kind + "/" + id }
-
 // dangling says what the entity refers to and is not there, or "".
-func dangling(e Entity, present map[string]bool) string {
-	for _, key := range e.Kind().Foreign {
-		ids := listed(e, key.Field)
-		if !key.Many {
-			ids = []string{Text(e, key.Field)}
-		}
-		for _, id := range ids {
-			if id != "" && !present[place(key.Kind, id)] {
-				return fmt.Sprintf("its %s %s does not exist", key.Field, id)
-			}
+func dangling(e Entity, present map[Place]bool) string {
+	for _, need := range Needs(e) {
+		if !present[need] {
+			return fmt.Sprintf("it refers to %s %s, which does not exist", KindNamed(need.Kind).Singular, need.ID)
 		}
 	}
 	return ""

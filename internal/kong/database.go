@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kong
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairway-ingress/fairway/internal/kong/admin"
+	"github.com/fairway-ingress/fairway/internal/kong/entity"
+	"github.com/fairway-ingress/fairway/internal/kong/plan"
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// database is what we know of one that gateways share. It is there from a dump until something makes us doubt.
+type database struct {
+	held map[entity.Place]*plan.Held
+	// refused are versions of entities that Kong did not take; they are tried again at the next verification.
+	refused map[entity.Place]plan.Refusal
+	at      time.Time
+}
+
+// writers bounds the operations under way; the client bounds requests by a flag of the admin.
+const writers = 64
+
+// rounds bounds how often a plan is made anew because a plugin was refused without which a route must not be open.
+const rounds = 4
+
+// applyDatabase writes the difference between what is held and what is wanted.
+func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) (model.Change, []model.Problem, error) {
+	begin := time.Now()
+	state, problems := d.o.Translate(m, g.about)
+	wanted, faults := plan.Sound(state)
+	push := Push{Gateway: g.endpoint.URL, Database: true}
+	err := d.know(ctx, g, wanted)
+	if err != nil {
+		push.Took, push.Err = time.Since(begin), err
+		d.o.Pushed(push)
+		if passing(err) {
+			d.lost(g, err)
+		}
+		return model.Change{}, problems, fmt.Errorf("read what Kong holds: %w", err)
+	}
+	r := &round{driver: d, database: d.database, gateway: g, push: &push}
+	refused, err := r.run(ctx, wanted)
+	faults = append(faults, refused...)
+	push.Took, push.Err, push.Broken = time.Since(begin), err, len(faults)
+	if push.Requests > 0 || err != nil {
+		d.o.Pushed(push)
+	}
+	for _, f := range faults {
+		problems = append(problems, f.Problem(consequence(f)))
+	}
+	problems = append(problems, r.waiting...)
+	return model.Change{Set: push.Set, Deleted: push.Deleted, Bytes: push.Bytes}, problems, err
+}
+
+func passing(err error) bool {
+	failure := new(admin.Error)
+	return errors.As(err, &failure) && failure.Class.Passing()
+}
+
+// consequence says what happens now that an entity is refused.
+func consequence(f entity.Fault) string {
+	if p, ok := f.Entity.(*entity.Plugin); ok && plan.Guards(p) {
+		return "what it should protect is not opened: its last good form stays in force, or requests are answered with 503"
+	}
+	return "its last good form stays in force, if there is one"
+}
+
+// know sees to it that what Kong holds is known.
+func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) error {
+	if d.database != nil && time.Since(d.database.at) < d.o.VerifyEvery {
+		return nil
+	}
+	d.database = nil
+	held, err := d.dump(ctx, g, wanted)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	d.database = &database{held: held, refused: map[entity.Place]plan.Refusal{}, at: now}
+	d.mu.Lock()
+	d.verified = now
+	d.mu.Unlock()
+	return nil
+}
+
+// dump reads all that has our tag.
+func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State) (map[entity.Place]*plan.Held, error) {
+	x := &dumping{driver: d, gateway: g, held: map[entity.Place]*plan.Held{}, wanted: map[entity.Place]entity.Entity{}}
+	if d.o.ReverseSync {
+		for _, e := range wanted.Entities {
+			x.wanted[entity.PlaceOf(e)] = e
+		}
+	}
+	var kinds []func() error
+	for _, kind := range entity.Kinds() {
+		if kind.Path == "" || !g.about.Has(kind) || kind == entity.CACertificates && d.o.SkipCACertificates {
+			continue
+		}
+		kinds = append(kinds, func() error { return x.list(ctx, kind, "") })
+	}
+	if err := together(kinds); err != nil {
+		return nil, err
+	}
+	var upstreams []func() error
+	for _, place := range slices.Collect(maps.Keys(x.held)) {
+		if place.Kind == entity.Upstreams.Name {
+			upstreams = append(upstreams, func() error { return x.list(ctx, entity.Targets, place.ID) })
+		}
+	}
+	return x.held, together(upstreams)
+}
+
+// together runs all, so many at a time, and gives the first error.
+func together(all []func() error) error {
+	var wait sync.WaitGroup
+	errs := make([]error, len(all))
+	free := make(chan struct{}, writers)
+	for i, f := range all {
+		free <- struct{}{}
+		wait.Go(func() {
+			errs[i] = f()
+			<-free
+		})
+	}
+	wait.Wait()
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
+}
+
+// dumping is one dump.
+type dumping struct {
+	driver  *Driver
+	gateway *gateway
+	wanted  map[entity.Place]entity.Entity // to be compared in depth
+
+	mu   sync.Mutex // guards held
+	held map[entity.Place]*plan.Held
+}
+
+func (x *dumping) list(ctx context.Context, kind *entity.Kind, parent string) error {
+	tag := x.driver.o.Tag
+	records, err := x.gateway.client.List(ctx, kind, parent, tag)
+	failure := new(admin.Error)
+	if errors.As(err, &failure) && failure.Class == admin.Gone {
+		return nil // the plugin of a credential is not loaded, or the upstream went meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, record := range records {
+		tags := record.Tags()
+		if !slices.Contains(tags, tag) {
+			continue // a target that somebody else put into our upstream
+		}
+		h := plan.Hold(kind, record.Text, tags)
+		if e := x.wanted[h.Place]; e != nil {
+			if field := plan.Drifted(e, record); field != "" {
+				h.Stale = true
+				x.driver.o.Log.Info("an entity was changed by hand and is repaired", "entity", entity.Name(e), "kind", kind.Singular, "field", field)
+			}
+		}
+		x.held[h.Place] = h
+	}
+	return nil
+}
