@@ -39,6 +39,7 @@ test     nftables                               nft
 test     iproute2                               ip
 test     jq                                     jq
 test     openssl                                openssl
+test     redis-server                           redis-server
 test     kubernetes-client?                     kubectl
 bench    haproxy                                haproxy
 bench    wrk                                    wrk

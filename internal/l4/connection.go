@@ -139,9 +139,14 @@ func (t *tcp) connect(terms *terms, from origin) (*net.TCPConn, *target, error) 
 // dial opens a connection and sends the PROXY header of that version on it, if any.
 func dial(ctx context.Context, endpoint netip.AddrPort, patience time.Duration, header uint8, from origin) (*net.TCPConn, error) {
 	dialer := net.Dialer{Timeout: patience, KeepAlive: -1}
-	server, err := dialer.DialTCP(ctx, "tcp", netip.AddrPort{}, endpoint)
-	if err != nil || header == 0 {
-		return server, err
+	// Not DialTCP, which binds the socket first: then all endpoints together could have no more connections than one alone has now.
+	conn, err := dialer.DialContext(ctx, "tcp", endpoint.String())
+	if err != nil {
+		return nil, err
+	}
+	server := conn.(*net.TCPConn)
+	if header == 0 {
+		return server, nil
 	}
 	if err := from.sendHeader(server, header); err != nil {
 		_ = server.Close()
@@ -152,7 +157,9 @@ func dial(ctx context.Context, endpoint netip.AddrPort, patience time.Duration, 
 
 // isOurs tells whether a connection failed for want of something on this machine, which says nothing about the endpoint.
 func isOurs(err error) bool {
-	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, context.Canceled} {
+	for _, want := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, context.Canceled,
+	} {
 		if errors.Is(err, want) {
 			return true
 		}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -523,5 +524,68 @@ func TestEndpointChangesUnderLoad(t *testing.T) {
 	t.Logf("%d connections, %d failed", made, failed)
 	if made == 0 {
 		t.Error("no connection was made")
+	}
+}
+
+// poor is a listener without files for new connections, a few times.
+type poor struct {
+	net.Listener
+	times int
+}
+
+func (p *poor) Accept() (net.Conn, error) {
+	if p.times--; p.times >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return p.Listener.Accept()
+}
+
+// TestTooManyOpenFiles goes on when there are files again.
+func TestTooManyOpenFiles(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	taken, ended := make(chan *net.TCPConn, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		accept(&poor{l, 3}, slog.New(slog.NewTextHandler(&log, nil)), func(c *net.TCPConn) { taken <- c })
+	}()
+	connect(t, l.Addr().String())
+	select {
+	case c := <-taken:
+		c.Close()
+	case <-time.After(patience):
+		t.Fatal("the connection is never taken")
+	}
+	l.Close()
+	<-ended
+	if n := bytes.Count(log.Bytes(), []byte("cannot be accepted")); n != 1 {
+		t.Errorf("it is said %d times", n)
+	}
+}
+
+// TestPlaces says where to listen, as nginx does for HTTP.
+func TestPlaces(t *testing.T) {
+	four, six := []netip.Addr{netip.MustParseAddr("192.0.2.1")}, []netip.Addr{netip.MustParseAddr("2001:db8::1")}
+	for _, test := range []struct {
+		flag   string
+		listen model.Listen
+		want   []place
+	}{
+		{"", model.Listen{}, []place{{"", ""}}},
+		{"", model.Listen{NoIPv6: true}, []place{{"4", ""}}},
+		{"127.0.0.1", model.Listen{}, []place{{"4", "127.0.0.1"}}},
+		{"::1", model.Listen{}, []place{{"6", "::1"}}},
+		{"", model.Listen{IPv4: four}, []place{{"4", "192.0.2.1"}, {"6", ""}}},
+		{"", model.Listen{IPv4: four, IPv6: six}, []place{{"4", "192.0.2.1"}, {"6", "2001:db8::1"}}},
+		{"", model.Listen{IPv6: six}, []place{{"4", ""}, {"6", "2001:db8::1"}}},
+		{"127.0.0.1", model.Listen{IPv4: four}, []place{{"4", "192.0.2.1"}}},
+		{"", model.Listen{IPv4: four, NoIPv6: true}, []place{{"4", "192.0.2.1"}}},
+	} {
+		if got := places(test.flag, test.listen); !slices.Equal(got, test.want) {
+			t.Errorf("%q %+v: %v, want %v", test.flag, test.listen, got, test.want)
+		}
 	}
 }
