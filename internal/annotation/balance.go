@@ -13,19 +13,13 @@ var balance = Group{
 	Keys: []Key{
 		Enum("load-balance", Spec{
 			Scope: Route, Risk: Low, Refused: true, Default: "round_robin", Setting: "load-balance", Example: "ewma", OnCanary: true,
-			Doc: "round_robin takes one endpoint after the other. ewma takes the one of two random endpoints that answered sooner of late, " +
-				"and avoids those that failed. chash, chashsubset, sticky_balanced and sticky_persistent count as round_robin: what they stand for is chosen " +
+			Doc: "round_robin takes one endpoint after the other. ewma takes the one of two random endpoints that is likely to answer sooner, by its times of late and what it " +
+				"has to do, and avoids those that failed. least_conn takes the one with the fewest requests in flight, p2c the one of two random ones that has fewer, random any. " +
+				"See [balancing](balancing.md). chash, chashsubset, sticky_balanced and sticky_persistent count as round_robin: what they stand for is chosen " +
 				"by upstream-hash-by and affinity, which both override this key.",
-			Source: "Fairway", Shape: "ewma, as response times must be measured.",
-			Differs: "It concerns the routes of this Ingress alone; there the oldest Ingress with the Service and port decided for all.",
-		}, []Option[model.Algorithm]{
-			{Text: "round_robin", Value: model.RoundRobin},
-			{Text: "ewma", Value: model.EWMA},
-			{Text: "chash", Value: model.RoundRobin},
-			{Text: "chashsubset", Value: model.RoundRobin},
-			{Text: "sticky_balanced", Value: model.RoundRobin},
-			{Text: "sticky_persistent", Value: model.RoundRobin},
-		}, func(e *Effect, v model.Algorithm) { e.balance.algorithm = &v }),
+			Source: "Fairway", Shape: "ewma, least_conn and p2c, once for all routes, as ends of requests must be seen",
+			Differs: "It concerns the routes of this Ingress alone; there the oldest Ingress with the Service and port decided for all. least_conn, p2c and random are new.",
+		}, algorithmOptions(), func(e *Effect, v model.Algorithm) { e.balance.algorithm = &v }),
 
 		Bool("service-upstream", Spec{
 			Scope: Route, Risk: Low, Default: "false", Setting: "service-upstream", Example: "true", OnCanary: true,
@@ -57,6 +51,18 @@ var balance = Group{
 		}, func(e *Effect, v int) { e.balance.size = v }),
 	},
 	finish: finishBalance,
+}
+
+// algorithmOptions are the algorithms, and the predecessor's names for what other keys choose.
+func algorithmOptions() []Option[model.Algorithm] {
+	var options []Option[model.Algorithm]
+	for _, a := range model.Algorithms() {
+		options = append(options, Option[model.Algorithm]{Text: a.String(), Value: a})
+	}
+	for _, name := range []string{"chash", "chashsubset", "sticky_balanced", "sticky_persistent"} {
+		options = append(options, Option[model.Algorithm]{Text: name, Value: model.RoundRobin})
+	}
+	return options
 }
 
 // balanceDraft is what the keys of the group balance say.

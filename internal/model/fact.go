@@ -160,24 +160,6 @@ func (b Buffers) String() string {
 	return strings.Join(words, " ")
 }
 
-func (b *Balance) String() string {
-	var words []string
-	switch {
-	case b.Affinity != nil:
-		words = append(words, b.Affinity.String())
-	case b.Algorithm == Hash:
-		words = append(words, "hash of "+string(b.HashBy))
-		if b.Subset > 0 {
-			words = append(words, fmt.Sprintf("in groups of %d", b.Subset))
-		}
-	case b.Algorithm == EWMA:
-		words = append(words, "ewma")
-	default:
-		words = append(words, "round_robin")
-	}
-	return strings.Join(words, " ")
-}
-
 func (a *Affinity) String() string {
 	words := []string{"cookie " + a.Name, "balanced"}
 	if a.Persistent {

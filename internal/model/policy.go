@@ -162,35 +162,6 @@ func NewReplacement(from, to string) *Replacement {
 	return &Replacement{from, to}
 }
 
-// Balance says how a route's requests are spread over the endpoints of its backend.
-type Balance struct {
-	Algorithm Algorithm
-	// HashBy is what Hash hashes; empty for other algorithms.
-	HashBy Template
-	// Subset is the size of the groups that Hash spreads over; 0 hashes to one endpoint.
-	Subset int
-	// Affinity keeps a client on an endpoint by a cookie; it overrides Algorithm.
-	Affinity *Affinity
-}
-
-// Algorithm chooses an endpoint.
-type Algorithm uint8
-
-// The algorithms.
-const (
-	RoundRobin Algorithm = iota
-	EWMA                 // the one of two by chance that answered sooner of late
-	Hash                 // consistent, by Balance.HashBy
-)
-
-// IsEWMA tells whether the endpoints are chosen by the time that they take to answer, so that it has to be measured. A nil Balance is round robin.
-func (b *Balance) IsEWMA() bool { return b != nil && b.Affinity == nil && b.Algorithm == EWMA }
-
-// IsEWMA tells whether the route or one of its canaries balances so.
-func (r *Route) IsEWMA() bool {
-	return r.Policy.Balance.IsEWMA() || slices.ContainsFunc(r.Canaries, func(c Canary) bool { return c.Balance.IsEWMA() })
-}
-
 // Affinity is a cookie that keeps a client on an endpoint.
 type Affinity struct {
 	// Persistent cookies name an endpoint. Others are hashed to one: when endpoints come or go, some clients move.

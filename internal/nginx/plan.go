@@ -24,6 +24,7 @@ const (
 	ReasonDatabase = "Database" // another database for GeoIP
 	ReasonTemplate = "Template" // the admin's template of nginx.conf changed
 	ReasonZoneFull = "ZoneFull" // the state has outgrown its shared memory
+	ReasonBalance  = "Balance"  // a route is the first to balance by requests in flight
 )
 
 // Plan is what has to be done to bring a model into force.
@@ -65,7 +66,8 @@ type files struct {
 // settings of m, need. Shapes once in use stay until the next reload, whatever its reason, because dropping one would cost a reload of its own.
 func newPlan(now conf.Config, files files, changes []state.Change, last, m *model.Model) Plan {
 	p := Plan{Changes: changes, Config: now}
-	needed := conf.Needed(changedHosts(last, m), &m.Settings)
+	changed := changedHosts(last, m)
+	needed := conf.Needed(changed, &m.Settings)
 	servers := conf.ServersOf(m.Hosts)
 	add := func(reason string) { p.Reload, p.Reasons = true, append(p.Reasons, reason) }
 	if now.Shapes == nil {
@@ -73,6 +75,9 @@ func newPlan(now conf.Config, files files, changes []state.Change, last, m *mode
 	} else {
 		if !now.Shapes.Contains(needed) {
 			add(ReasonShape)
+		}
+		if !now.InFlight && countsRequests(changed, &m.Settings) {
+			add(ReasonBalance)
 		}
 		if !sameConfiguration(now, m.Settings) {
 			add(ReasonSettings)
@@ -95,16 +100,26 @@ func newPlan(now conf.Config, files files, changes []state.Change, last, m *mode
 		p.Config.Databases, p.Config.Template = files.databases, files.template
 		p.Config.ZoneBytes = max(now.ZoneBytes, m.Settings.Worker.ZoneBytes)
 		p.Config.Shapes = conf.Needed(m.Hosts, &m.Settings)
+		p.Config.InFlight = countsRequests(m.Hosts, &m.Settings)
 		// Routes of the old state are served until Changes are in.
 		if last == nil {
 			p.Config.Shapes.Add(now.Shapes)
+			p.Config.InFlight = p.Config.InFlight || now.InFlight
 		} else {
 			p.Config.Shapes.Add(conf.Needed(last.Hosts, &last.Settings))
+			p.Config.InFlight = p.Config.InFlight || countsRequests(last.Hosts, &last.Settings)
 		}
 	}
 	slices.Sort(p.Reasons)
 	p.Reasons = slices.Compact(p.Reasons)
 	return p
+}
+
+// countsRequests tells whether something balances by requests in flight.
+func countsRequests(hosts []*model.Host, settings *model.Settings) bool {
+	return settings.Route.Balance.CountsRequests() || slices.ContainsFunc(hosts, func(h *model.Host) bool {
+		return slices.ContainsFunc(h.Matches, func(m model.Match) bool { return m.Route.CountsRequests() })
+	})
 }
 
 // changedHosts gives the hosts of m that are no part of last: the shapes of all others are in force.

@@ -29,8 +29,14 @@ func TestPlan(t *testing.T) {
 		"rewrite": {func(m *model.Model) {
 			m.Hosts[1].Matches[0].Route.Policy.Rewrite = &model.Rewrite{Pattern: "/", Target: "/x"}
 		}, "set h:a.example\n"},
-		"closed":       {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Closed = "because" }, "set h:a.example\n"},
-		"protocol":     {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Policy.Protocol = model.GRPC }, "reload: Shape\nset h:a.example\n"},
+		"closed":   {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Closed = "because" }, "set h:a.example\n"},
+		"protocol": {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Policy.Protocol = model.GRPC }, "reload: Shape\nset h:a.example\n"},
+		"least_conn": {func(m *model.Model) {
+			m.Hosts[1].Matches[0].Route.Policy.Balance = &model.Balance{Algorithm: model.LeastConn}
+		}, "reload: Balance\nset h:a.example\n"},
+		"random": {func(m *model.Model) {
+			m.Hosts[1].Matches[0].Route.Policy.Balance = &model.Balance{Algorithm: model.Random}
+		}, "set h:a.example\n"},
 		"body limit":   {func(m *model.Model) { m.Hosts[1].Matches[0].Route.Policy.BodyLimit = 9 }, "reload: Shape\nset h:a.example\n"},
 		"setting":      {func(m *model.Model) { m.Settings.ServerTokens = true }, "reload: Settings\n"},
 		"live setting": {func(m *model.Model) { m.Settings.HTTPSRedirectCode = 301 }, "set g:settings\n"},

@@ -16,8 +16,9 @@ var proxy = Group{
 	Keys: []Key{
 		Enum("load-balance", Spec{
 			Default: none, Example: "ewma", Reload: true,
-			Doc: "How requests are spread over endpoints: round_robin, which is also the default, or ewma.",
-		}, []string{"round_robin", "ewma"}, []*model.Balance{nil, {Algorithm: model.EWMA}}, func(d *draft, v *model.Balance) { d.Route.Balance = v }),
+			Doc: "How requests are spread over endpoints: round_robin, which is also the default, ewma, least_conn, p2c or random. See [balancing](balancing.md). " +
+				"ewma, least_conn and p2c reload nginx when nothing asked for one of them before.",
+		}, algorithmNames(), algorithms(), func(d *draft, v *model.Balance) { d.Route.Balance = v }),
 
 		Parsed("proxy-body-size", "size", Spec{
 			Default: "1m", Example: "8m", Reload: true,
@@ -68,4 +69,25 @@ func parseLocationOnly(text string) (bool, error) {
 		err = errors.New("would let an Ingress change how the backends of others are verified")
 	}
 	return v, err
+}
+
+func algorithmNames() []string {
+	var names []string
+	for _, a := range model.Algorithms() {
+		names = append(names, a.String())
+	}
+	return names
+}
+
+// algorithms are the ways to balance of algorithmNames; nil is round robin.
+func algorithms() []*model.Balance {
+	var list []*model.Balance
+	for _, a := range model.Algorithms() {
+		balance := &model.Balance{Algorithm: a}
+		if a == model.RoundRobin {
+			balance = nil
+		}
+		list = append(list, balance)
+	}
+	return list
 }

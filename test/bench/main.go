@@ -5,7 +5,7 @@
 // change. It prints a table in Markdown and writes JSON. Peers run in the same run, so that figures can be compared on any machine;
 // budgets stand beside the figures and are never a failure.
 //
-// Sections: requests.go (a), metrics.go, propagation.go (b, c), churn.go (d), admission.go (e).
+// Sections: requests.go (a), metrics.go, balancers.go, propagation.go (b, c), churn.go (d), admission.go (e).
 package main
 
 import (
@@ -22,6 +22,7 @@ const usage = `usage: go run ./test/bench [flags]
 
 Sections, chosen with --only:
   requests      CPU time per proxied request: static nginx, HAProxy, Fairway
+  balancers     CPU time per request of each way to balance beside round robin
   metrics       CPU time to count a request, as the difference of two Fairways
   propagation   API write to first request that obeys it, memory, cold start, on a real API server (root)
   churn         failed requests and dropped WebSockets while things change, on a real API server (root)
@@ -39,7 +40,7 @@ type settings struct {
 func main() {
 	var s settings
 	flag.BoolVar(&s.quick, "quick", false, "fewer rounds and smaller clusters: under three minutes")
-	flag.StringVar(&s.only, "only", "requests,metrics,propagation,churn,admission", "sections, separated by commas")
+	flag.StringVar(&s.only, "only", "requests,balancers,metrics,propagation,churn,admission", "sections, separated by commas")
 	flag.StringVar(&s.json, "json", "bin/bench.json", "file for the results")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
 	flag.Parse()
@@ -54,12 +55,12 @@ func main() {
 func run(ctx context.Context, s settings) error {
 	var r report
 	sections := map[string]func(context.Context, settings, *report) error{
-		"requests": measureRequests, "propagation": measurePropagation, "churn": measureChurn, "metrics": measureMetrics, "admission": measureAdmission,
+		"requests": measureRequests, "balancers": measureBalancers, "propagation": measurePropagation, "churn": measureChurn, "metrics": measureMetrics, "admission": measureAdmission,
 	}
 	for _, name := range strings.Split(s.only, ",") {
 		measure, found := sections[name]
 		if !found {
-			return fmt.Errorf("--only names %q; sections are requests, metrics, propagation, churn and admission", name)
+			return fmt.Errorf("--only names %q; sections are requests, balancers, metrics, propagation, churn and admission", name)
 		}
 		begin := time.Now()
 		progress("%s …", name)

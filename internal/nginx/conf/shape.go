@@ -27,7 +27,7 @@ type Shape struct {
 	BodyLimit int64
 	// OwnHost is 1 when the backend gets another Host header than the client sent.
 	OwnHost int64
-	// Respond is 1 when Lua looks at responses: cookies, headers, CORS, response times.
+	// Respond is 1 when Lua looks at responses: cookies, headers, CORS.
 	Respond int64
 	// Identity is 1 when the backend is told about the client's certificate.
 	Identity int64
@@ -214,8 +214,7 @@ func writesFiles(settings model.Settings, shapes Shapes) bool {
 // responds tells whether Lua has to look at the responses of a route.
 func responds(r *model.Route) bool {
 	p := &r.Policy
-	return p.CORS != nil || p.ExternalAuth != nil || len(p.ResponseHeaders) > 0 || p.CookieDomain != nil || p.CookiePath != nil || p.Location != nil ||
-		r.IsEWMA()
+	return p.CORS != nil || p.ExternalAuth != nil || len(p.ResponseHeaders) > 0 || p.CookieDomain != nil || p.CookiePath != nil || p.Location != nil
 }
 
 // PartsOf gives the parts of the shape that a route needs.

@@ -25,7 +25,8 @@
 //	b  backend key; absent for the default backend     u  its log name
 //	s  shape, sa that for TLS, sf that for the fallback  m  body limit in bytes
 //	o  "CONNECT SEND READ TRIES BALANCE": timeouts in   v  Host header for the backend
-//	   seconds, tries, ID of a balanceEntry or "-"
+//	   seconds, three "-" for those of the settings,
+//	   tries, ID of a balanceEntry or "-"
 //	w  pattern and  t  target of the rewrite            z  1 when the route is closed
 //	q  1 to redirect plain HTTP to HTTPS                k  1 to keep the last "/" in that redirect
 //	c  canaries: { "b": key, "h": header, "hv": value, "hp": pattern, "k": cookie, "w": share from 0 to 1, "o": as above,

@@ -143,11 +143,15 @@ func (h *hostEntry) place(p policyEntry) int {
 
 // options are "CONNECT SEND READ TRIES BALANCE" for the balancer, empty when all are as the settings say.
 func options(t model.Timeouts, tries int, balance string, settings *model.Settings) string {
-	if t == settings.Route.Timeouts && tries == settings.Route.Retries.Tries && balance == "" {
+	usual := t == settings.Route.Timeouts
+	if usual && tries == settings.Route.Retries.Tries && balance == "" {
 		return ""
 	}
 	if balance == "" {
 		balance = "-"
+	}
+	if usual {
+		return fmt.Sprintf("- - - %d %s", tries, balance)
 	}
 	return fmt.Sprintf("%g %g %g %d %s", t.Connect.Seconds(), t.Send.Seconds(), t.Read.Seconds(), tries, balance)
 }

@@ -41,7 +41,6 @@ type policyEntry struct {
 	CookiePath       *[2]string        `json:"cookie_path,omitempty"`
 	Location         *[2]string        `json:"location,omitempty"`
 	Balance          *balanceEntry     `json:"balance,omitempty"`     // absent as the settings say
-	EWMA             int               `json:"ewma,omitempty"`        // the route or a canary measures response times
 	Transaction      string            `json:"transaction,omitempty"` // template of ModSecurity's transaction ID
 	TLS              *upstreamTLSEntry `json:"upstream_tls,omitempty"`
 	FastCGI          *fastCGIEntry     `json:"fastcgi,omitempty"`
@@ -113,7 +112,7 @@ type errorsEntry struct {
 
 type balanceEntry struct {
 	ID        string         `json:"id"`
-	Algorithm string         `json:"algorithm"`         // round_robin, ewma, hash
+	Algorithm string         `json:"algorithm"`         // a model.Algorithm
 	HashBy    string         `json:"hash_by,omitempty"` // template
 	Subset    int            `json:"subset,omitempty"`
 	Affinity  *affinityEntry `json:"affinity,omitempty"`
@@ -179,7 +178,7 @@ func newPolicy(r *model.Route, settings *model.Settings) *policyEntry {
 		u := newURL(p.Mirror.URL)
 		entry.Mirror = &u
 	}
-	entry.Balance, entry.EWMA = newBalance(p.Balance, settings), bit(r.IsEWMA())
+	entry.Balance = newBalance(p.Balance, settings)
 	if p.WAF != nil {
 		entry.Transaction = string(p.WAF.TransactionID)
 	}
@@ -296,9 +295,9 @@ func newBalance(b *model.Balance, settings *model.Settings) *balanceEntry {
 }
 
 func encodeBalance(b *model.Balance) *balanceEntry {
-	entry := &balanceEntry{Algorithm: "round_robin"}
+	entry := &balanceEntry{Algorithm: model.RoundRobin.String()}
 	if b != nil {
-		entry.Algorithm = [...]string{"round_robin", "ewma", "hash"}[b.Algorithm]
+		entry.Algorithm = b.Algorithm.String()
 		entry.HashBy, entry.Subset, entry.Affinity = string(b.HashBy), b.Subset, newAffinity(b.Affinity)
 	}
 	entry.ID = identify(entry)

@@ -16,13 +16,18 @@ import (
 type crowd struct{ ports []int }
 
 func newCrowd(t *testing.T, count int) *crowd {
+	return crowdOf(t, count, func(place int) http.Handler { return serveEcho(fmt.Sprint(place)) })
+}
+
+// crowdOf gives a crowd with handlers of one's own.
+func crowdOf(t *testing.T, count int, handler func(place int) http.Handler) *crowd {
 	c := &crowd{}
 	for i := range count {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := &http.Server{Handler: serveEcho(fmt.Sprint(i))}
+		server := &http.Server{Handler: handler(i)}
 		go func() { _ = server.Serve(l) }()
 		t.Cleanup(func() { _ = server.Close() })
 		c.ports = append(c.ports, l.Addr().(*net.TCPAddr).Port)

@@ -5,8 +5,12 @@
 -- target.lua. After a failed try another endpoint is taken, as long as there is one that was not tried.
 
 local balancer = require "ngx.balancer"
+local chance = require "fairway.chance"
 local ewma = require "fairway.ewma"
 local hash = require "fairway.hash"
+local hold = require("fairway.inflight").hold
+local least_conn = require "fairway.least_conn"
+local p2c = require "fairway.p2c"
 local round_robin = require "fairway.round_robin"
 local sticky = require "fairway.sticky"
 local store = require "fairway.store"
@@ -24,14 +28,18 @@ local M = {
 }
 
 -- The ways to balance; see endpoints.lua.
-local algorithms = { round_robin = round_robin, ewma = ewma, hash = hash }
+local ways = { round_robin = round_robin, ewma = ewma, hash = hash, least_conn = least_conn, p2c = p2c, random = chance }
 
 local function pick(backend, balance, failed, key)
     local way = round_robin
     if balance then
-        way = balance.affinity and sticky or algorithms[balance.algorithm]
+        way = balance.affinity and sticky or ways[balance.algorithm]
     end
-    return way.choose(backend, balance, failed, key)
+    local endpoint = way.choose(backend, balance, failed, key)
+    if way.counts then
+        hold(endpoint, way.finished)
+    end
+    return endpoint
 end
 
 -- The first try of a request says how many may follow; 0 stands for as many as there are endpoints.
@@ -46,13 +54,13 @@ end
 
 function M.balance()
     local settings = store.settings
-    local key, connect, send, read, tries, id = target.parse(var.fairway_backend)
-    local balance = settings.balance
-    if connect then
-        set_timeouts(tonumber(connect), tonumber(send), tonumber(read))
-        tries, balance = tonumber(tries), store.balance(id)
-    else
-        tries = settings.tries
+    local key, options = target.parse(var.fairway_backend)
+    local tries, balance = settings.tries, settings.balance
+    if options then
+        if options.connect then
+            set_timeouts(options.connect, options.send, options.read)
+        end
+        tries, balance = options.tries, store.balance(options.balance)
     end
     local backend = backend_of(key)
     if not (backend and backend.e[1]) then

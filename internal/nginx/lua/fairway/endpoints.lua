@@ -10,12 +10,14 @@
 -- A way to balance is a module with these members:
 --
 --   choose(backend, balance, failed, key)  gives one of backend.e, which has at least one. The balance is the route's (balanceEntry in package
---                                          nginx/state), `failed` tells whether an earlier try of the request failed, the key is the backend's.
+--                                          nginx/state), `failed` tells whether an earlier try of the request failed, the key is the backend's
+--   counts                                 true if it asks how many requests are at an endpoint; see inflight.lua
+--   finished(endpoint)                     may be absent; with counts, called when a request ends that was at the endpoint last
 --
 -- Whoever has a reason not to use an endpoint sets `select` below.
 
 local var = ngx.var
-local random = math.random
+local floor, random = math.floor, math.random
 
 local M = {
     -- A function of a backend that gives those of backend.all that requests may go to, or nil for all; never none. It is asked when the
@@ -141,7 +143,7 @@ function M.random(list)
     local mark = random() * sums[count]
     local from, to = 1, count
     while from < to do
-        local middle = math.floor((from + to) / 2)
+        local middle = floor((from + to) / 2)
         if sums[middle] > mark then
             to = middle
         else
@@ -149,6 +151,21 @@ function M.random(list)
         end
     end
     return list[from]
+end
+
+-- Gives two random endpoints of a list, different ones if there are. Where they differ in weight the two may be the same: else a heavy one, which
+-- nearly always stands in the pair, would not get more than others.
+function M.two(list)
+    local count = #list
+    if list.weighted then
+        return M.random(list), M.random(list)
+    end
+    local first = random(count)
+    if count == 1 then
+        return list[1], list[1]
+    end
+    local second = random(count - 1)
+    return list[first], list[second < first and second or second + 1]
 end
 
 return M

@@ -1,22 +1,24 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Takes the one of two random endpoints that answered sooner of late. What counts is a moving average of the time until the response's
--- headers, which follows a rise at once and forgets it exponentially; so an endpoint that was slow is tried again after a while.
--- Each worker has its own averages.
+-- Takes the one of two random endpoints that is likely to answer sooner: by how long it took of late, and how many requests wait for it now.
+--
+-- How long it took is a moving average of the time until the response's headers, which follows a rise at once and forgets it exponentially
+-- ("peak EWMA"); so an endpoint that was slow is tried again after a while. Each worker has its own averages; requests in flight are those
+-- of all workers.
 
 local endpoints = require "fairway.endpoints"
-local store = require "fairway.store"
-local target = require "fairway.target"
+local inflight = require "fairway.inflight"
 
-local exp, max, random = math.exp, math.max, math.random
+local exp, max = math.exp, math.max
 local now = ngx.now
 local var = ngx.var
 
-local forget = 10  -- seconds after which a time counts for 1/e
-local failure = 1  -- seconds that a failed try counts as
+local forget = 10   -- seconds after which a time counts for 1/e
+local failure = 1   -- seconds that a failed try counts as
+local least = 0.001 -- seconds that are added to all, as nginx measures milliseconds
 
-local M = {}
+local M = { counts = true }
 
 -- Gives the average of an endpoint, { time = seconds, at = when, assumed = whether nothing was measured }. A new one begins with the mean of the
 -- others, so that it does not draw all requests.
@@ -51,20 +53,9 @@ local function note(average, time)
     average.time, average.at, average.assumed = time, at, nil
 end
 
--- Gives two endpoints of a list, different ones if there are.
-local function two(list)
-    local count = #list
-    local first = random(count)
-    if count == 1 then
-        return list[1], list[1]
-    end
-    local second = random(count - 1)
-    return list[first], list[second < first and second or second + 1]
-end
-
--- The less, the sooner an endpoint is taken.
+-- Gives how long a request would take at an endpoint.
 local function cost(list, endpoint, at)
-    return decayed(average_of(list, endpoint), at) / (endpoint[3] or 1)
+    return (decayed(average_of(list, endpoint), at) + least) * (1 + inflight.at(endpoint) / (endpoint[3] or 1))
 end
 
 function M.choose(backend, _, failed)
@@ -72,30 +63,38 @@ function M.choose(backend, _, failed)
     local left = list
     if failed then
         local tried, last = endpoints.tried(list)
-        local endpoint = endpoints.by_name(list)[last]
+        local endpoint = endpoints.by_name(backend.all)[last]
         if endpoint then
             note(average_of(list, endpoint), failure)
         end
         left = endpoints.untried(list, tried)
     end
-    local first, second = two(left)
+    local first, second = endpoints.two(left)
     local at = now()
-    return cost(list, second, at) < cost(list, first, at) and second or first
+    if cost(list, second, at) < cost(list, first, at) then
+        return second
+    end
+    return first
 end
 
--- Notes how long the endpoint took that gave the response, or failed in the end. Part of respond.lua.
-function M.observe()
-    local key, _, _, _, _, id = target.parse(var.fairway_backend)
-    local balance = store.balance(id or "-")
-    local backend = store.backend(key)
-    if not (backend and balance and balance.algorithm == "ewma" and not balance.affinity) then
-        return
-    end
-    local name = var.upstream_addr
-    name = name and name:match("([^, ]+)$")
-    local endpoint = name and endpoints.by_name(backend.e)[name]
-    if endpoint then
-        note(average_of(backend.e, endpoint), tonumber(var.upstream_header_time:match("([^, ]+)$")) or failure)
+-- Gives the last of the times in a variable, one for each try; nil when there is none.
+local function last_time(text)
+    return text and (tonumber(text) or tonumber(text:match("([^, ]+)$")))
+end
+
+-- Notes how long the endpoint took. Called when a request ends that it was chosen for.
+function M.finished(endpoint)
+    local average = endpoint.average
+    local time = last_time(var.upstream_header_time)
+    if time then
+        note(average, time)
+    elseif ngx.status ~= 499 then
+        note(average, failure)
+    else -- the client did not wait for the answer, which would have come later still
+        time = last_time(var.upstream_response_time)
+        if time and time > decayed(average, now()) then
+            note(average, time)
+        end
     end
 end
 

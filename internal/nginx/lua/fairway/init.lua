@@ -4,12 +4,15 @@
 -- Runs in init_by_lua of the nginx master, before any worker accepts: loads the state and tells the modules what package nginx/conf
 -- knows about this configuration. The random numbers are seeded in each worker, or all would draw the same.
 
+local inflight = require "fairway.inflight"
+
 local M = {}
 
 -- Takes { configuration = hash, state = path, entry_limit = bytes, tries = number, shapes = { name = true },
 -- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path,
 -- request = { scheme = variable, host = variable, port = variable },
--- traffic = what traffic.lua takes and a layout for delivery.lua, nil when requests are not counted }.
+-- traffic = what traffic.lua takes and a layout for delivery.lua, nil when requests are not counted,
+-- inflight = whether requests in flight are counted }.
 function M.master(options)
     require("fairway.state").load(options.state)
     require("fairway.admin").configuration = options.configuration
@@ -31,10 +34,12 @@ function M.master(options)
         { "location", headers.location },
         { "auth", require("fairway.external_auth").respond },
         { "cors", require("fairway.cors").respond },
-        { "ewma", require("fairway.ewma").observe },
         { "headers", headers.set },
     }
     require "fairway.certificate"
+    if options.inflight then
+        inflight.share(ngx.worker.count())
+    end
     if options.traffic then
         M.count(options.traffic)
     end
@@ -52,6 +57,7 @@ end
 
 function M.worker()
     math.randomseed(ngx.now() * 1000 + ngx.worker.pid() * 65536)
+    inflight.start()
     if M.delivery then
         M.delivery.start()
     end

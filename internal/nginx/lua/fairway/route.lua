@@ -139,6 +139,12 @@ local function choose_fallback(route, policy)
     return route.sf
 end
 
+-- Gives what $fairway_backend is for a route or a canary, see target.lua.
+local function target_of(chosen)
+    chosen.target = chosen.o and chosen.b .. " " .. chosen.o or chosen.b
+    return chosen.target
+end
+
 -- Gives the shape of the location where the request goes, if it is another than the route's own.
 local function choose_backend(route, policy)
     local key = route.b
@@ -150,21 +156,18 @@ local function choose_backend(route, policy)
     if M.log then
         var.proxy_upstream_name = route.u
     end
-    local options = route.o
+    local chosen = route
     if route.c then
-        local chosen, canary_backend = canary(route.c, policy and policy.balance, key)
-        if chosen then
-            key, options = chosen.b, chosen.o
+        local taker, canary_backend = canary(route.c, policy and policy.balance, key)
+        if taker then
+            chosen = taker
             var.proxy_alternative_upstream_name = canary_backend.n
             if M.divert then
                 M.divert(chosen, canary_backend.n)
             end
         end
     end
-    if options then
-        key = key .. " " .. options
-    end
-    var.fairway_backend = key
+    var.fairway_backend = chosen.target or target_of(chosen)
 end
 
 -- What comes before the choice of a backend. Anything but nil means that the request was answered.

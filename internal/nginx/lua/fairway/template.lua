@@ -26,15 +26,37 @@ local function is_constant(template)
     return not find(template, "${", 1, true)
 end
 
+local function value_of(name)
+    local compute = special[name]
+    return compute and compute() or var[name] or ""
+end
+
+-- The variable that a template consists of, false for one that is more: it needs no gsub either.
+local limit = 4096
+local alone, alone_count = {}, 0
+
+local function note_alone(template)
+    if alone_count >= limit then
+        alone, alone_count = {}, 0
+    end
+    alone[template] = template:match("^%${([%w_]+)}$") or false
+    alone_count = alone_count + 1
+    return alone[template]
+end
+
 -- Gives the text with the values as they are; a variable without a value is empty.
 function M.expand(template)
+    local name = alone[template]
+    if name == nil then
+        name = note_alone(template)
+    end
+    if name then
+        return value_of(name)
+    end
     if is_constant(template) then
         return template
     end
-    return (gsub(template, "%${([%w_]+)}", function(name)
-        local compute = special[name]
-        return compute and compute() or var[name] or ""
-    end))
+    return (gsub(template, "%${([%w_]+)}", value_of))
 end
 
 local function escape(character)

@@ -9,16 +9,15 @@
 -- order of model.Measures; counts begins with the number of requests, then come the buckets of each measure. Both lie in one block: with many
 -- routes it is the number of places in memory that counting costs.
 
-local base = require "resty.core.base"
 local buckets = require "fairway.buckets"
 local cjson = require "cjson.safe"
 local ffi = require "ffi"
 local find = require "fairway.find"
+local request_address = require("fairway.request").address
 local store = require "fairway.store"
 
 local cast, place = ffi.cast, buckets.place
 local get_method, now, start_time = ngx.req.get_method, ngx.now, ngx.req.start_time
-local get_request = base.get_request
 local floor = math.floor
 local ngx, var = ngx, ngx.var
 
@@ -27,7 +26,7 @@ double strtod(const char *text, char **stop);
 char *strchr(const char *text, int character);
 ]]
 local C = ffi.C
-local address, chars = ffi.typeof("uintptr_t"), ffi.typeof("char *")
+local chars = ffi.typeof("char *")
 local stop = ffi.new("char *[1]")
 local block_of, counts_at, sums_at = ffi.typeof("double[?]"), ffi.typeof("uint32_t *"), ffi.typeof("double *")
 
@@ -68,10 +67,6 @@ function M.configure(o)
     end
     M.cells = cell
     nowhere = { i = { "", "", "", "", "/" } }
-end
-
-local function request_address()
-    return tonumber(cast(address, get_request()))
 end
 
 -- The host as metrics call it: a name that an Ingress gives, never what a client asks for. nil for hosts that are not counted.

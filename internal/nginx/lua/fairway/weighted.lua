@@ -59,6 +59,13 @@ local function take(backend, endpoint)
     endpoint.due = endpoint.due + 1 / (endpoint[3] or 1)
 end
 
+-- Counts a turn of an endpoint that was chosen by other means.
+function M.charge(backend, endpoint)
+    endpoint.due = math.max(endpoint.due or 0, backend.clock or 0)
+    take(backend, endpoint)
+    backend.e.heap = nil -- which is out of order now
+end
+
 -- Gives the endpoint that is due first of those that were not tried.
 local function another(backend, list)
     local left = endpoints.untried(list, endpoints.tried(list))

@@ -1,0 +1,18 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Takes an endpoint by chance, each as often as its weight says. (random.lua has the random numbers that nobody can guess.)
+
+local endpoints = require "fairway.endpoints"
+
+local M = {}
+
+function M.choose(backend, _, failed)
+    local list = backend.e
+    if failed then
+        list = endpoints.untried(list, endpoints.tried(list))
+    end
+    return endpoints.random(list)
+end
+
+return M

@@ -1,0 +1,61 @@
+-- SPDX-FileCopyrightText: The Fairway Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Takes the endpoint with the fewest requests in flight, as all workers count them, by its weight. Of several with as few, the next in turn;
+-- where endpoints differ in weight, the one that is due first, so that an idle backend is balanced as by round robin. A choice looks at every
+-- endpoint until it meets an idle one.
+
+local endpoints = require "fairway.endpoints"
+local inflight = require "fairway.inflight"
+local weighted = require "fairway.weighted"
+
+local at = inflight.at
+local huge = math.huge
+
+local M = { counts = true }
+
+-- Gives the place of the first endpoint from a place on, round about, that has the least.
+local function least_of(list, start)
+    local count = #list
+    local place, least = nil, huge
+    for i = start, start + count - 1 do
+        local candidate = i > count and i - count or i
+        local load = at(list[candidate])
+        if load < least then
+            place, least = candidate, load
+            if load == 0 then
+                break
+            end
+        end
+    end
+    return place
+end
+
+local function weighted_least_of(list)
+    local best, least = nil, huge
+    for i = 1, #list do
+        local endpoint = list[i]
+        local load = at(endpoint) / (endpoint[3] or 1)
+        if load < least or load == least and (endpoint.due or 0) < (best.due or 0) then
+            best, least = endpoint, load
+        end
+    end
+    return best
+end
+
+function M.choose(backend, _, failed)
+    local list = backend.e
+    if failed then
+        list = endpoints.untried(list, endpoints.tried(list))
+    end
+    if list.weighted then
+        local endpoint = weighted_least_of(list)
+        weighted.charge(backend, endpoint)
+        return endpoint
+    end
+    local place = least_of(list, backend.position % #list + 1)
+    backend.position = place
+    return list[place]
+end
+
+return M
