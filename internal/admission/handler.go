@@ -110,7 +110,7 @@ func (h *Handler) serve(r *http.Request) (*admissionv1.AdmissionResponse, error)
 	case <-ctx.Done():
 		return nil, failed(http.StatusServiceUnavailable, "too many reviews at once; try again in a moment")
 	}
-	return h.judge(body, begin)
+	return h.judge(ctx, body, begin)
 }
 
 // deadlineOf gives how long the API server waits; it says so in the query.
@@ -153,19 +153,22 @@ func (h *Handler) read(r *http.Request) (body []byte, release func(), err error)
 }
 
 // judge gives the answer to a body.
-func (h *Handler) judge(body []byte, begin time.Time) (*admissionv1.AdmissionResponse, error) {
+func (h *Handler) judge(ctx context.Context, body []byte, begin time.Time) (*admissionv1.AdmissionResponse, error) {
 	asked, err := decode(body)
 	if err != nil {
 		return nil, failed(http.StatusBadRequest, "%v", err)
 	}
-	response := h.answer(asked, len(body), begin)
+	response := h.answer(ctx, asked, len(body), begin)
 	response.UID = asked.UID
 	return response, nil
 }
 
-func (h *Handler) answer(asked *request, size int, begin time.Time) *admissionv1.AdmissionResponse {
+func (h *Handler) answer(ctx context.Context, asked *request, size int, begin time.Time) *admissionv1.AdmissionResponse {
 	if !asked.judged() {
 		return &admissionv1.AdmissionResponse{Allowed: true}
+	}
+	if k := h.reviewer.Kong; k != nil && asked.Kind != ingressKind {
+		return k.answer(ctx, asked, h.warn)
 	}
 	ing, err := asked.ingress()
 	if err != nil {
@@ -176,6 +179,9 @@ func (h *Handler) answer(asked *request, size int, begin time.Time) *admissionv1
 	}
 	read := time.Since(begin)
 	v := h.reviewer.review(ing)
+	if k := h.reviewer.Kong; k != nil {
+		k.extend(&v, ing)
+	}
 	if v.Ours && h.metrics != nil {
 		h.metrics.Review(metrics.Review{
 			Namespace: ing.Namespace, Ingress: ing.Name, Accepted: len(v.Refusals) == 0, Judged: v.rivals + 1, Bytes: size,

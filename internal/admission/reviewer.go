@@ -32,6 +32,8 @@ type Reviewer struct {
 	Options ingress.Options
 	// Strict refuses an Ingress for every Problem, not only for those that the predecessor refused.
 	Strict bool
+	// Kong judges custom resources; nil where the data plane is none.
+	Kong *Kong
 
 	settings atomic.Pointer[parsedSettings]
 }

@@ -45,7 +45,7 @@ var layers = []layer{
 	},
 	{
 		name: "input", folders: []string{"internal/source/kube", "internal/source/manifests", "internal/source/dns", "internal/maxmind"},
-		may: []string{"internal/source"},
+		may: []string{"internal/source", "internal/source/kongapi"},
 		why: "sources bring objects in; what the objects mean is decided in ingress and gateway, which hand them functions if need be",
 	},
 	{
@@ -132,7 +132,7 @@ var layers = []layer{
 	},
 	{
 		name: "echo", folders: []string{"internal/status", "internal/events", "internal/metrics", "internal/tracing", "internal/election"},
-		may: []string{"internal/model", "internal/source"},
+		may: []string{"internal/model", "internal/source", "internal/source/kongapi"},
 		why: "what is reported is computed from results; reporting decides nothing",
 	},
 	{

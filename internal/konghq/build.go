@@ -128,6 +128,11 @@ func (r *run) ours(object metav1.Object) bool {
 	return name == r.class()
 }
 
+// Ours gives a function that tells which custom resources of a snapshot are of the class.
+func Ours(options *Options, snapshot *source.Snapshot) func(metav1.Object) bool {
+	return newRun(options, snapshot).ours
+}
+
 // problem notes a Problem.
 func (r *run) problem(object model.Ref, field, reason, format string, args ...any) {
 	r.problems = append(r.problems, model.Problem{Object: object, Field: field, Reason: reason, Message: fmt.Sprintf(format, args...)})

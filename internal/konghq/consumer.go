@@ -38,12 +38,14 @@ func (r *run) readConsumers() {
 		}
 		r.joinGroups(c, object)
 		for i, name := range object.Credentials {
-			candidates = append(candidates, credential{consumer: c, field: "credentials[" + strconv.Itoa(i) + "]", secret: name})
+			candidates = append(candidates, credential{consumer: c, field: credentialField(i), secret: name})
 		}
 		r.out.Consumers = append(r.out.Consumers, c)
 	}
 	r.readCredentials(candidates)
 }
+
+func credentialField(i int) string { return "credentials[" + strconv.Itoa(i) + "]" }
 
 // admit tells whether nobody else is the consumer.
 func (r *run) admit(c *model.KongConsumer, names, customs map[string]model.Ref) bool {

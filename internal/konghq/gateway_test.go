@@ -76,7 +76,8 @@ func push(t *testing.T, gateway http.Handler, document []byte) {
 	gateway.ServeHTTP(recorder, request)
 	if recorder.Code != http.StatusCreated {
 		answer, _ := io.ReadAll(recorder.Body)
-		t.Fatalf("the gateway refuses the state: %d %s\n%s", recorder.Code, answer, document)
+		t.Logf("%s", document)
+		t.Fatalf("the gateway refuses the state: %d %s", recorder.Code, answer)
 	}
 }
 

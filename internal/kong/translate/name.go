@@ -56,6 +56,8 @@ func hostName(text string) string {
 	return fit
 }
 
+func isControl(c rune) bool { return c < ' ' || c == 0x7f || c == '\uFFFD' }
+
 var uuid = regexp.MustCompile("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 
 func isUUID(text string) bool { return uuid.MatchString(text) }
@@ -75,7 +77,7 @@ func originTags(o model.Origin) []string {
 		{"k8s-name:", o.Name}, {"k8s-namespace:", o.Namespace}, {"k8s-kind:", o.Kind}, {"k8s-uid:", o.UID}, {"k8s-group:", o.Group},
 		{"k8s-version:", o.Version},
 	} {
-		if tag.value != "" {
+		if tag.value != "" && !strings.ContainsFunc(tag.value, isControl) {
 			tags = append(tags, entity.Tag(tag.name+tag.value))
 		}
 	}

@@ -65,6 +65,16 @@ func (t *translation) checkExpression(text string) error {
 	return nil
 }
 
+// checkSegments refuses what no request has by the time that Kong compares it.
+func checkSegments(path string) error {
+	for segment := range strings.SplitSeq(normalize(path), "/") {
+		if segment == "." || segment == ".." {
+			return errors.New("the path has the segment " + segment + ", which no request has any more when it is compared")
+		}
+	}
+	return nil
+}
+
 // normalize writes a path as Kong compares it: unreserved characters plain, all others that may not stand in a URI percent-encoded in upper case.
 func normalize(path string) string {
 	const hex = "0123456789ABCDEF"

@@ -143,6 +143,11 @@ func (t *translation) redirect(r *route, to *model.Redirect) {
 		r.closed = firstOf(r.closed, "a redirect needs Kong 3.9")
 		return
 	}
+	if !strings.Contains(to.URL, "://") {
+		t.unsupported(r, "a redirect to a path", "it needs a whole URL, so the routes answer 503")
+		r.closed = firstOf(r.closed, "a redirect to a path")
+		return
+	}
 	t.plugin(r, "redirect", map[string]any{"status_code": to.Code, "location": to.URL, "keep_incoming_path": false})
 }
 

@@ -75,11 +75,13 @@ func (t *translation) makeRoutes(source *model.KongRoute) {
 func (t *translation) readable(source *model.KongRoute) []model.KongPath {
 	var paths []model.KongPath
 	for _, p := range source.Paths {
+		err := checkSegments(p.Path)
 		if p.Kind == model.KongRegex {
-			if err := t.checkExpression(p.Path); err != nil {
-				t.problem(source.Origin.Ref, p.Field+".path", model.ReasonInvalidPath, "%v; the path is not served", err)
-				continue
-			}
+			err = t.checkExpression(p.Path)
+		}
+		if err != nil {
+			t.problem(source.Origin.Ref, p.Field+".path", model.ReasonInvalidPath, "%v; the path is not served", err)
+			continue
 		}
 		paths = append(paths, p)
 	}
@@ -174,6 +176,8 @@ func (t *translation) routeName(source *model.KongRoute, path, suffix string) st
 func (t *translation) checkService(r *route) {
 	switch s := t.bound[r.to]; {
 	case r.closed != "":
+	case t.closed != "" && r.source.Kind != model.KongTCP && r.source.Kind != model.KongUDP:
+		r.closed = t.closed
 	case s == nil:
 		r.closed = "no service"
 	case s.Closed != "":

@@ -33,6 +33,7 @@ func Translate(m *model.Model, gateway *entity.Gateway, options Options) (*entit
 	for _, s := range t.kong.Services {
 		t.bound[s.ID] = s
 	}
+	t.checkSettings(&m.Settings)
 	t.addCertificates()
 	t.addConsumers()
 	t.addRoutes()
@@ -57,6 +58,7 @@ type translation struct {
 	targets      map[string]bool
 	certificates map[*model.KongCertificate]*entity.Certificate
 	routes       []*route
+	closed       string // why all routes are; empty for those that have no reason of their own
 	consumers    []*consumer
 	groups       []*group
 	uses         []pluginUse

@@ -6,6 +6,7 @@ package kongapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -95,6 +96,16 @@ func (o *Objects) Put(kind string, key types.NamespacedName, object metav1.Objec
 		put(&o.ReferenceGrants, key, object)
 	default:
 		panic("kongapi: no table for kind " + kind)
+	}
+}
+
+// Clone gives a copy with tables of its own.
+func (o *Objects) Clone() *Objects {
+	return &Objects{
+		Plugins: maps.Clone(o.Plugins), ClusterPlugins: maps.Clone(o.ClusterPlugins), Consumers: maps.Clone(o.Consumers),
+		ConsumerGroups: maps.Clone(o.ConsumerGroups), UpstreamPolicies: maps.Clone(o.UpstreamPolicies), KongIngresses: maps.Clone(o.KongIngresses),
+		TCPIngresses: maps.Clone(o.TCPIngresses), UDPIngresses: maps.Clone(o.UDPIngresses), ClassParameters: maps.Clone(o.ClassParameters),
+		ServiceFacades: maps.Clone(o.ServiceFacades), ReferenceGrants: maps.Clone(o.ReferenceGrants),
 	}
 }
 

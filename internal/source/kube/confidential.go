@@ -73,7 +73,7 @@ func (s *Source) keepSecret(obj any) (any, error) {
 	}
 	secret.ManagedFields = nil
 	delete(secret.Annotations, corev1.LastAppliedConfigAnnotation)
-	if secret.Type == "helm.sh/release.v1" || !s.secretsWanted.has(keyOf(secret)) {
+	if secret.Type == "helm.sh/release.v1" || !s.secretsWanted.has(keyOf(secret)) && !s.kongKeeps(secret) {
 		secret.Data = nil
 		strip(secret)
 	}
@@ -86,7 +86,7 @@ func (s *Source) keepConfigMap(obj any) (any, error) {
 		return obj, nil
 	}
 	configMap.ManagedFields = nil
-	if configMap.Labels["OWNER"] == "TILLER" || !s.configMapsWanted.has(keyOf(configMap)) {
+	if configMap.Labels["OWNER"] == "TILLER" || !s.configMapsWanted.has(keyOf(configMap)) && !s.kongKeeps(configMap) {
 		configMap.Data, configMap.BinaryData = nil, nil
 		strip(configMap)
 	}

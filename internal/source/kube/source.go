@@ -52,6 +52,8 @@ type Options struct {
 	Secrets, ConfigMaps, Services []source.Key
 	// ConfigMapReferences names the Secrets and ConfigMaps that a ConfigMap needs; nil means none.
 	ConfigMapReferences func(*corev1.ConfigMap) (secrets, configMaps []source.Key)
+	// Kong asks for the custom resources of Kong; nil for none.
+	Kong *KongOptions
 }
 
 // Source makes snapshots from an API server. Snapshot may be called from any goroutine.
@@ -71,6 +73,7 @@ type Source struct {
 	secrets          table[source.Key, *corev1.Secret]
 	configMaps       table[source.Key, *corev1.ConfigMap]
 	namespaces       table[string, *corev1.Namespace]
+	kong             kongTables
 	follow           []func(old, new *netv1.Ingress) // are told of each change of an Ingress
 	secretsWanted    *wanted
 	configMapsWanted *wanted
@@ -98,6 +101,7 @@ func New(options Options) *Source {
 // Snapshot gives the objects as they are now; before Synced it may lack some.
 func (s *Source) Snapshot() *source.Snapshot {
 	return &source.Snapshot{
+		Kong:      s.kongSnapshot(),
 		Ingresses: s.ingresses.snapshot(), IngressClasses: s.classes.snapshot(), Services: s.services.snapshot(),
 		EndpointSlices: s.slices.snapshot(), Secrets: s.secrets.snapshot(), ConfigMaps: s.configMaps.snapshot(), Namespaces: s.namespaces.snapshot(),
 	}
@@ -160,7 +164,7 @@ func (s *Source) Run(ctx context.Context) error {
 		return err
 	}
 	// The Ingresses say which Secrets to keep, so they come first.
-	if !start(first) || !start(second) {
+	if !start(first) || !s.startKong(ctx, &running) || !start(second) {
 		return nil // ctx ended
 	}
 	close(s.synced)
@@ -237,6 +241,9 @@ func (s *Source) outside() []watch {
 }
 
 func (s *Source) putService(old, new *corev1.Service) {
+	if s.options.Kong != nil {
+		s.refer(referencesOf(s.options.Kong, old), referencesOf(s.options.Kong, new))
+	}
 	if new == nil {
 		s.services.remove(keyOf(old))
 	} else {

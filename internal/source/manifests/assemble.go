@@ -15,6 +15,7 @@ import (
 	netv1 "k8s.io/api/networking/v1"
 
 	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 )
 
 // assemble makes a snapshot of all files. Of an object that stands in two places the first wins, by name of file and then by line.
@@ -28,6 +29,9 @@ func (s *Source) assemble() *source.Snapshot {
 		Namespaces:     map[string]*corev1.Namespace{},
 		Nodes:          map[string]*corev1.Node{},
 		Faults:         slices.Clone(s.unread),
+	}
+	if s.kong {
+		snapshot.Kong = &kongapi.Objects{}
 	}
 	first := map[string]*object{}
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
@@ -70,5 +74,7 @@ func put(snapshot *source.Snapshot, o *object) {
 		snapshot.Namespaces[v.Name] = v
 	case *corev1.Node:
 		snapshot.Nodes[v.Name] = v
+	default:
+		snapshot.Kong.Put(o.kind, key, v)
 	}
 }

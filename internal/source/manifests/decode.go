@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 )
 
 // object is one decoded document.
@@ -48,12 +49,12 @@ var kinds = map[string]struct {
 }
 
 // decodeFile gives the objects of a file, or the faults that make it unreadable as a whole. Objects that `known` has with the same text are
-// taken from there.
-func decodeFile(file string, text []byte, known map[string]*object) ([]*object, []source.Fault) {
+// taken from there. The custom resources of Kong count where kong says so.
+func decodeFile(file string, text []byte, known map[string]*object, kong bool) ([]*object, []source.Fault) {
 	var objects []*object
 	var faults []source.Fault
 	for _, d := range split(text) {
-		found, err := decodeDocument(d, known)
+		found, err := decodeDocument(d, known, kong)
 		var at *positionError
 		if errors.As(err, &at) {
 			faults = append(faults, source.Fault{File: file, Line: d.line + at.line, Message: at.message})
@@ -102,7 +103,7 @@ func split(text []byte) []document {
 	return documents
 }
 
-func decodeDocument(d document, known map[string]*object) ([]*object, error) {
+func decodeDocument(d document, known map[string]*object, kong bool) ([]*object, error) {
 	if o := known[d.text]; o != nil {
 		moved := *o
 		moved.line = d.line
@@ -117,16 +118,16 @@ func decodeDocument(d document, known map[string]*object) ([]*object, error) {
 		return nil, errors.New("this is no Kubernetes object: it needs apiVersion and kind")
 	}
 	if meta.Kind == "List" || meta.Kind == "IngressList" && meta.APIVersion == "networking.k8s.io/v1" {
-		return decodeList(raw, d, known)
+		return decodeList(raw, d, known, kong)
 	}
-	o, err := decodeObject(meta, raw, d)
+	o, err := decodeObject(meta, raw, d, kong)
 	if err != nil || o == nil {
 		return nil, err
 	}
 	return []*object{o}, nil
 }
 
-func decodeList(raw []byte, d document, known map[string]*object) ([]*object, error) {
+func decodeList(raw []byte, d document, known map[string]*object, kong bool) ([]*object, error) {
 	var list struct{ Items []json.RawMessage }
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, fmt.Errorf("list: %w", err)
@@ -141,7 +142,7 @@ func decodeList(raw []byte, d document, known map[string]*object) ([]*object, er
 		if err := json.Unmarshal(item, &meta); err != nil {
 			return nil, fmt.Errorf("items[%d] is no Kubernetes object: %w", i, err)
 		}
-		o, err := decodeObject(meta, item, document{string(item), d.line})
+		o, err := decodeObject(meta, item, document{string(item), d.line}, kong)
 		if err != nil {
 			return nil, fmt.Errorf("items[%d]: %w", i, err)
 		}
@@ -153,9 +154,15 @@ func decodeList(raw []byte, d document, known map[string]*object) ([]*object, er
 }
 
 // decodeObject gives nil for a kind that Fairway has no use for.
-func decodeObject(meta metav1.TypeMeta, raw []byte, d document) (*object, error) {
+func decodeObject(meta metav1.TypeMeta, raw []byte, d document, kong bool) (*object, error) {
 	if meta.Kind == "" || meta.APIVersion == "" {
 		return nil, errors.New("this is no Kubernetes object: it needs apiVersion and kind")
+	}
+	if k := kongKind(meta); k != nil {
+		if !kong {
+			return nil, nil
+		}
+		return decodeKong(k, raw, d)
 	}
 	kind, wanted := kinds[meta.Kind]
 	if !wanted || meta.APIVersion != kind.version {
@@ -173,6 +180,28 @@ func decodeObject(meta metav1.TypeMeta, raw []byte, d document) (*object, error)
 	}
 	setDefaults(o)
 	return &object{Object: o, kind: meta.Kind, text: d.text, line: d.line}, nil
+}
+
+// kongKind gives the kind of custom resource that an object is of, or nil.
+func kongKind(meta metav1.TypeMeta) *kongapi.Kind {
+	for _, k := range kongapi.Kinds() {
+		if k.Name == meta.Kind && k.APIVersion() == meta.APIVersion {
+			return &k
+		}
+	}
+	return nil
+}
+
+// decodeKong reads a custom resource. As with an API server, fields that its definition does not have are passed over.
+func decodeKong(kind *kongapi.Kind, raw []byte, d document) (*object, error) {
+	o, err := kind.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(kind.Name, o, kind.Cluster); err != nil {
+		return nil, err
+	}
+	return &object{Object: o, kind: kind.Name, text: d.text, line: d.line}, nil
 }
 
 // sameGroup tells whether two API versions are of one group, or the old home of Ingress.

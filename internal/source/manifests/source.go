@@ -25,11 +25,14 @@ type Options struct {
 	Log *slog.Logger
 	// Stdin is read when the path is "-"; nil means os.Stdin.
 	Stdin io.Reader
+	// Kong takes the custom resources of Kong too.
+	Kong bool
 }
 
 // Source makes snapshots from files and follows their changes. Snapshot may be called from any goroutine.
 type Source struct {
 	path    string
+	kong    bool
 	log     *slog.Logger
 	stdin   []byte // content, when path is "-"
 	changed chan struct{}
@@ -55,7 +58,7 @@ func Open(path string, options Options) (*Source, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Source{path: path, log: options.Log, changed: make(chan struct{}, 1), files: map[string]*file{}}
+	s := &Source{path: path, kong: options.Kong, log: options.Log, changed: make(chan struct{}, 1), files: map[string]*file{}}
 	if path == "-" {
 		in := options.Stdin
 		if in == nil {
@@ -132,7 +135,7 @@ func (s *Source) update(path string, text []byte) bool {
 		known[o.text] = o
 	}
 	f.sum = sum
-	objects, faults := decodeFile(path, text, known)
+	objects, faults := decodeFile(path, text, known, s.kong)
 	f.faults = faults
 	if len(faults) == 0 {
 		f.objects = objects

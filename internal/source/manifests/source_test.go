@@ -234,7 +234,7 @@ func FuzzDecodeFile(f *testing.F) {
 	f.Add(service + "---\n" + ingress("a"))
 	f.Add("kind: List\napiVersion: v1\nitems: [{}, null, 3]")
 	f.Fuzz(func(t *testing.T, text string) {
-		objects, faults := decodeFile("f.yaml", []byte(text), nil)
+		objects, faults := decodeFile("f.yaml", []byte(text), nil, true)
 		if len(faults) > 0 && objects != nil {
 			t.Error("objects of a broken file")
 		}
