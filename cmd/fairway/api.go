@@ -33,6 +33,7 @@ type apiFlags struct {
 	secretFlags
 	host, authority, kubeconfig string
 	resync                      time.Duration
+	kong                        *kube.KongOptions // nil unless the data plane is Kong
 }
 
 func (f *apiFlags) flags() *pflag.FlagSet {
@@ -101,7 +102,7 @@ func (f *apiFlags) source(ctx context.Context, log *slog.Logger, options *ingres
 		ConfigMapReferences: func(c *corev1.ConfigMap) (_, _ []source.Key) { return ingress.SettingsReferences(given, c) },
 		Secrets:             append(named(options.DefaultCertificate), secrets...),
 		ConfigMaps:          slices.Concat(named(options.ConfigMap), named(options.TCPServices), named(options.UDPServices), configMaps),
-		Services:            named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector,
+		Services:            named(published), SecretNamespaces: f.secretNamespaces, SecretSelector: f.secretSelector.Selector, Kong: f.kong,
 	}), nil
 }
 

@@ -47,6 +47,7 @@ type controllerFlags struct {
 	maxmind maxmindFlags
 	leaderFlags
 	metrics metricsFlags
+	kong    kongFlags
 
 	manifests  string
 	runtimeDir string
@@ -82,6 +83,7 @@ func (f *controllerFlags) groups() []flagGroup {
 		{"nginx and its files", f.nginxFlags()},
 		{"What one of several replicas does for all", f.leaderFlags.flags()},
 		{"Files that configure nginx", f.files.flags()},
+		{"Kong Gateways", f.kong.flags()},
 		{"Databases for GeoIP", f.maxmind.flags()},
 		{"Log, start and stop", f.lifeFlags()},
 		{"Metrics", f.metrics.flags()},
@@ -187,6 +189,9 @@ func (f *controllerFlags) check(flags *pflag.FlagSet) error {
 	if err := f.metrics.check(); err != nil {
 		return err
 	}
+	if err := f.kong.check(flags, f); err != nil {
+		return err
+	}
 	if f.manifests != "" {
 		for _, name := range []string{"kubeconfig", "apiserver-host"} {
 			if flags.Changed(name) {
@@ -243,6 +248,9 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	// Whoever reads our log may go away; that must not take the traffic down.
 	signal.Ignore(syscall.SIGPIPE)
 
+	if f.kong.chosen() {
+		return f.runKong(ctx, cancel, signals, stdin, log)
+	}
 	if err := f.checkMachine(); err != nil {
 		return err
 	}
@@ -282,12 +290,20 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	}
 	loop.Metrics.Register(metrics.NewStreams(streams.Traffic))
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}
+	return f.operate(ctx, cancel, signals, server, options, log)
+}
+
+// operate runs the loop and what is around it until a signal comes, and stops them in order.
+func (f *controllerFlags) operate(
+	ctx context.Context, cancel context.CancelCauseFunc, signals <-chan os.Signal, server *controller.Server, options ingress.Options, log *slog.Logger,
+) error {
+	loop := server.Loop
 	closeServers, err := f.serve(server, log)
 	if err != nil {
 		return err
 	}
 	defer closeServers()
-	stopWebhook, err := f.webhook.start(ctx, &f.apiFlags, objects, options, loop.Metrics, log)
+	stopWebhook, err := f.webhook.start(ctx, &f.apiFlags, loop.Source, options, loop.Metrics, log)
 	if err != nil {
 		return err
 	}
@@ -296,6 +312,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	if err != nil {
 		return err
 	}
+	f.kong.lead(replica)
 	replica.start(ctx)
 	defer replica.stop()
 	log.Info("fairway starts", "version", buildVersion(), "runtime-dir", f.runtimeDir)
@@ -318,7 +335,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	cancel(nil)
 	err = <-ended
 	<-stopped
-	if f.manifests == "" {
+	if f.manifests == "" && !f.kong.chosen() {
 		time.Sleep(time.Duration(f.afterSeconds) * time.Second)
 	}
 	return err

@@ -28,6 +28,7 @@ func newGet() *cobra.Command {
 			func(f *explain.Facts) answer { return f.ListListeners() }),
 		newGetList("problems", controller.ProblemsPath, "Print what can't be honoured: object, field, reason, what happens, since when",
 			func(f *explain.Facts) answer { return f.Problems }),
+		newGetKong(),
 	)
 	return c
 }

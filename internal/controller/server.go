@@ -26,6 +26,9 @@ const (
 	ListenersPath = "/debug/fairway/listeners"
 	ProblemsPath  = "/debug/fairway/problems"
 	LastPath      = "/debug/fairway/last"
+	// The paths of the Kong data plane are there when it is chosen.
+	KongStatePath = "/debug/fairway/kong/state"
+	KongDiffPath  = "/debug/fairway/kong/diff"
 	// ExplainPath takes ?url=URL with any number of &header=Name:value, or ?ingress=NAME&namespace=NAMESPACE.
 	ExplainPath = "/explain"
 )
@@ -43,6 +46,8 @@ type Server struct {
 	HealthPath string
 	// Probe asks the data plane whether it is alive; nil is not to ask.
 	Probe func(context.Context) error
+	// More are further paths of the private server, with what answers there; nil for none.
+	More map[string]http.Handler
 
 	stopping atomic.Bool
 }
@@ -114,6 +119,9 @@ func (s *Server) Private() http.Handler {
 		mux.HandleFunc("GET "+path, s.with(func(f *explain.Facts, _ *http.Request) (answer, error) { return ask(f), nil }))
 	}
 	mux.HandleFunc("GET "+ExplainPath, s.with(explainRequest))
+	for path, handler := range s.More {
+		mux.Handle("GET "+path, handler)
+	}
 	mux.HandleFunc("GET "+LastPath, func(w http.ResponseWriter, r *http.Request) { write(w, r, newLast(s.Loop.State())) })
 	return mux
 }

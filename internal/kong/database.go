@@ -80,9 +80,12 @@ func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) err
 		return nil
 	}
 	d.database = nil
-	held, err := d.dump(ctx, g, wanted)
+	held, drifted, err := d.dump(ctx, g, wanted, d.o.ReverseSync)
 	if err != nil {
 		return err
+	}
+	for _, what := range drifted {
+		d.o.Log.Info("an entity was changed by hand and is repaired", "entity", what)
 	}
 	now := time.Now()
 	d.database = &database{held: held, refused: map[entity.Place]plan.Refusal{}, at: now}
@@ -92,10 +95,10 @@ func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) err
 	return nil
 }
 
-// dump reads all that has our tag.
-func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State) (map[entity.Place]*plan.Held, error) {
+// dump reads all that has our tag, and, in depth, names what was changed by hand.
+func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State, deep bool) (map[entity.Place]*plan.Held, []string, error) {
 	x := &dumping{driver: d, gateway: g, held: map[entity.Place]*plan.Held{}, wanted: map[entity.Place]entity.Entity{}}
-	if d.o.ReverseSync {
+	if deep {
 		for _, e := range wanted.Entities {
 			x.wanted[entity.PlaceOf(e)] = e
 		}
@@ -108,7 +111,7 @@ func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State) (ma
 		kinds = append(kinds, func() error { return x.list(ctx, kind, "") })
 	}
 	if err := together(kinds); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var upstreams []func() error
 	for _, place := range slices.Collect(maps.Keys(x.held)) {
@@ -116,7 +119,8 @@ func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State) (ma
 			upstreams = append(upstreams, func() error { return x.list(ctx, entity.Targets, place.ID) })
 		}
 	}
-	return x.held, together(upstreams)
+	err := together(upstreams)
+	return x.held, x.drifted, err
 }
 
 // together runs all, so many at a time, and gives the first error.
@@ -141,8 +145,9 @@ type dumping struct {
 	gateway *gateway
 	wanted  map[entity.Place]entity.Entity // to be compared in depth
 
-	mu   sync.Mutex // guards held
-	held map[entity.Place]*plan.Held
+	mu      sync.Mutex // guards what follows
+	held    map[entity.Place]*plan.Held
+	drifted []string
 }
 
 func (x *dumping) list(ctx context.Context, kind *entity.Kind, parent string) error {
@@ -166,7 +171,7 @@ func (x *dumping) list(ctx context.Context, kind *entity.Kind, parent string) er
 		if e := x.wanted[h.Place]; e != nil {
 			if field := plan.Drifted(e, record); field != "" {
 				h.Stale = true
-				x.driver.o.Log.Info("an entity was changed by hand and is repaired", "entity", entity.Name(e), "kind", kind.Singular, "field", field)
+				x.drifted = append(x.drifted, kind.Singular+" "+entity.Name(e)+": "+field)
 			}
 		}
 		x.held[h.Place] = h

@@ -41,8 +41,8 @@ type Options struct {
 	Leads func() bool
 	// WatchEvery is how often each gateway is looked at, 3 s unless given; VerifyEvery how often all that it holds is, 10 min unless given.
 	WatchEvery, VerifyEvery time.Duration
-	// Patience is how long Apply waits for a gateway that answers, 5 s unless given.
-	Patience time.Duration
+	// Patience is how long Apply waits for a gateway that answers, and LookPatience how long one may take to say how it is; 5 s unless given.
+	Patience, LookPatience time.Duration
 	// Pushed is told of every attempt to write; may be nil. It must not block.
 	Pushed func(Push)
 	Log    *slog.Logger
@@ -71,7 +71,7 @@ type Driver struct {
 // New makes a driver that has not spoken with anybody yet.
 func New(o Options) *Driver {
 	o.WatchEvery, o.VerifyEvery = cmp.Or(o.WatchEvery, 3*time.Second), cmp.Or(o.VerifyEvery, 10*time.Minute)
-	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.Patience, o.LookPatience = cmp.Or(o.Patience, 5*time.Second), cmp.Or(o.LookPatience, 5*time.Second)
 	if o.Leads == nil {
 		o.Leads = func() bool { return true }
 	}

@@ -119,12 +119,9 @@ func (d *Driver) due(now time.Time) []*gateway {
 	return list
 }
 
-// lookPatience is how long a gateway may take to say how it is.
-const lookPatience = 5 * time.Second
-
 // look asks a gateway what it is, and what it holds.
 func (d *Driver) look(ctx context.Context, g *gateway) {
-	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	ctx, cancel := context.WithTimeout(ctx, d.o.LookPatience)
 	defer cancel()
 	d.mu.Lock()
 	about := g.about

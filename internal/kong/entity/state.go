@@ -83,8 +83,8 @@ func (f Fault) Problem(consequence string) model.Problem {
 	}
 }
 
-// ReasonRefused is the reason of Problems with entities.
-const ReasonRefused = "RefusedByKong"
+// ReasonRefused is the reason of Problems with entities, by the name that the Kong Ingress Controller has for it in Events.
+const ReasonRefused = "KongConfigurationApplyFailed"
 
 // Check finds references to nothing and values that must be unique and are not: of two that share one, the later in the state is at fault. An
 // entity that refers to a faulty one is not at fault itself.
