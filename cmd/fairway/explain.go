@@ -16,12 +16,12 @@ import (
 func newExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain",
-		Short: "Say which rule wins for a URL, or what an Ingress does",
+		Short: "Say which rule wins for a URL, what an Ingress does, or where a port leads",
 		Long: `Explain asks a running controller on this machine, or, with -f, looks at manifests as the controller would.
 It runs the reference of the matching that nginx does, not a copy of its rules.`,
-		Example: "  fairway explain url https://shop.example.com/cart\n  fairway explain ingress shop/web",
+		Example: "  fairway explain url https://shop.example.com/cart\n  fairway explain ingress shop/web\n  fairway explain port 5432",
 	}
-	group(c, newExplainURL(), newExplainIngress())
+	group(c, newExplainURL(), newExplainIngress(), newExplainPort())
 	return c
 }
 
@@ -66,6 +66,21 @@ func newExplainIngress() *cobra.Command {
 			}
 			query := url.Values{"namespace": {namespace}, "ingress": {name}}
 			return q.answer(c, controller.ExplainPath, query, func(f *explain.Facts) (answer, error) { return f.ForIngress(namespace, name) })
+		},
+	}
+	q.addFlags(c)
+	return c
+}
+
+func newExplainPort() *cobra.Command {
+	var q question
+	c := &cobra.Command{
+		Use:     "port NUMBER",
+		Short:   "Say where the port of a TCP or UDP service leads, and what of its entry is refused and why",
+		Example: "  fairway explain port 5432\n  fairway explain port 53 -f deploy/ --udp-services-configmap ingress/udp-services",
+		Args:    exactly(1, "a port"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return q.answer(c, controller.ExplainPath, url.Values{"port": args}, func(f *explain.Facts) (answer, error) { return f.ForPort(args[0]) })
 		},
 	}
 	q.addFlags(c)

@@ -152,6 +152,9 @@ func explainRequest(f *explain.Facts, r *http.Request) (answer, error) {
 	if name := query.Get("ingress"); name != "" {
 		return f.ForIngress(query.Get("namespace"), name)
 	}
+	if port := query.Get("port"); port != "" {
+		return f.ForPort(port)
+	}
 	header, err := explain.ParseHeader(query["header"])
 	if err != nil {
 		return nil, err

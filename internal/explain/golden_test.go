@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"flag"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the cases")
 
 // TestGolden runs each case in testdata/<case>.txtar: the questions of questions.txt, asked of cluster.yaml, give answers.txt. A question is
-// "url URL", with headers "-H Name:value" after it, or "ingress NAMESPACE/NAME". A line "NAMESPACE/NAME DNSNAME" of certificates.txt makes a Secret.
+// "url URL", with headers "-H Name:value" after it, "ingress NAMESPACE/NAME", "port NUMBER" or "listeners". A line "NAMESPACE/NAME DNSNAME" of certificates.txt makes a Secret.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -87,8 +88,23 @@ func read(t *testing.T, archive *txtar.Archive) *Facts {
 		with.Secrets = map[source.Key]*corev1.Secret{{Namespace: namespace, Name: name}: certificate(t, namespace, name, words[1])}
 		snapshot = &with
 	}
-	result := ingress.NewBuilder(ingress.Options{WatchWithoutClass: true}).Build(snapshot)
+	result := ingress.NewBuilder(ingress.Options{
+		WatchWithoutClass: true, TCPServices: source.Key{Namespace: "default", Name: "tcp-services"}, UDPServices: source.Key{Namespace: "default", Name: "udp-services"},
+	}).Build(withStreams(snapshot))
 	return &Facts{Model: result.Model, Accepted: result.Accepted, Problems: ListProblems(result.Model.Problems), HealthPath: "/healthz"}
+}
+
+// withStreams makes sure that the ConfigMaps of TCP and UDP services are there.
+func withStreams(snapshot *source.Snapshot) *source.Snapshot {
+	with := *snapshot
+	with.ConfigMaps = maps.Clone(snapshot.ConfigMaps)
+	for _, name := range []string{"tcp-services", "udp-services"} {
+		key := source.Key{Namespace: "default", Name: name}
+		if with.ConfigMaps[key] == nil {
+			with.ConfigMaps[key] = &corev1.ConfigMap{}
+		}
+	}
+	return &with
 }
 
 // certificate gives a Secret with a certificate for a DNS name.
@@ -134,6 +150,17 @@ func answer(t *testing.T, facts *Facts, words []string) string {
 		}
 		encodes(t, e)
 		e.Print(&out)
+	case "port":
+		e, err := facts.ForPort(words[1])
+		if err != nil {
+			return "error: " + err.Error() + "\n"
+		}
+		encodes(t, e)
+		e.Print(&out)
+	case "listeners":
+		list := facts.ListListeners()
+		encodes(t, list)
+		list.Print(&out)
 	case "ingress":
 		namespace, name, _ := strings.Cut(words[1], "/")
 		e, err := facts.ForIngress(namespace, name)

@@ -40,7 +40,9 @@ func pass(spare *pipes, from, to duplex, m *meter) error {
 	if errors.Is(err, syscall.ENOTCONN) {
 		err = nil // it is over already, as the other way will say if that matters
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, net.ErrClosed): // by us: who did it closes both
+	case err != nil:
 		abort(from) // the other way would go on for nobody
 		abort(to)
 	}

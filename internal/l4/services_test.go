@@ -245,9 +245,16 @@ func TestReset(t *testing.T) {
 func TestIdleConnectionsEnd(t *testing.T) {
 	s := newStage(t)
 	s.model.Settings.StreamProxy.Timeout = 100 * time.Millisecond
-	c := connect(t, s.serve(0, endpoint(t, greet("hello"))))
-	if _, err := io.Copy(io.Discard, c); err != nil {
-		t.Errorf("the connection did not end as one that has said all: %v", err)
+	behind := make(chan error, 1)
+	c := connect(t, s.serve(0, endpoint(t, func(c *net.TCPConn) {
+		_, err := io.Copy(io.Discard, c)
+		behind <- err
+	})))
+	_, err := io.Copy(io.Discard, c)
+	for side, err := range map[string]error{"client": err, "endpoint": <-behind} {
+		if err != nil {
+			t.Errorf("for the %s the connection did not end as one that has said all: %v", side, err)
+		}
 	}
 	eventually(t, "it is counted", func() bool { return s.Traffic()[0].Ended[model.StreamIdle] == 1 })
 }
