@@ -179,7 +179,8 @@ func TestUDPPortThatIsTaken(t *testing.T) {
 	}
 	defer taken.Close()
 	s.serveUDP(port, echoUDP(t, "a"))
-	if got := fmt.Sprint(s.Notices()); !strings.Contains(got, fmt.Sprintf("UDP %d cannot be opened", port)) || !strings.Contains(got, "address already in use") {
+	got := fmt.Sprint(s.Notices())
+	if !strings.Contains(got, fmt.Sprintf("UDP %d cannot be opened", port)) || !strings.Contains(got, "address already in use") {
 		t.Errorf("%s", got)
 	}
 	_ = taken.Close()

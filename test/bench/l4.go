@@ -48,7 +48,7 @@ func measureL4(ctx context.Context, s settings, r *report) error {
 		return err
 	}
 	defer l.close()
-	rounds, length := 9, 3*time.Second
+	rounds, length := 7, 2*time.Second
 	if s.quick {
 		rounds, length = 2, time.Second
 	}
@@ -133,7 +133,8 @@ func (c *contest) report(r *report, name string, own, other []effort) {
 		cpuRatio = append(cpuRatio, float64(e.cpu)/float64(other[i].cpu))
 		timeRatio = append(timeRatio, float64(e.elapsed)/float64(other[i].elapsed))
 	}
-	note := fmt.Sprintf("median of %d rounds; %s %s CPU per %s, %s per second", len(own), short(quantile(cpu, .5)), c.timeUnit, c.unit, short(quantile(rate, .5)))
+	note := fmt.Sprintf("median of %d rounds; %s %s CPU per %s, %s per second",
+		len(own), short(quantile(cpu, .5)), c.timeUnit, c.unit, short(quantile(rate, .5)))
 	what, unit := fmt.Sprintf("%s, CPU per %s: %s", c.name, c.unit, name), "× "+c.against
 	if name != "Fairway" || c.budget == 0 {
 		r.add("l4", what, quantile(cpuRatio, .5), unit, note)
@@ -141,6 +142,7 @@ func (c *contest) report(r *report, name string, own, other []effort) {
 	}
 	r.addBudget("l4", what, quantile(cpuRatio, .5), unit, c.budget, note)
 	if c.rate > 0 {
-		r.addBudget("l4", fmt.Sprintf("%s, time for as many: %s", c.name, name), quantile(timeRatio, .5), unit, c.rate, "load and backend may be what limits all of them")
+		note = "load and backend may be what limits all of them"
+		r.addBudget("l4", fmt.Sprintf("%s, time for as many: %s", c.name, name), quantile(timeRatio, .5), unit, c.rate, note)
 	}
 }

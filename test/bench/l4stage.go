@@ -225,7 +225,8 @@ func (l *l4Stage) startFairway(dir string, responses int, flags ...string) (l4Fa
 	defer log.Close()
 	command, err := l.startPinned(log, append([]string{filepath.Join(root, "bin", "fairway"), "controller", "--manifests", objects,
 		"--runtime-dir", filepath.Join(dir, "run"), "--http-port", fmt.Sprint(ports[4]), "--https-port", fmt.Sprint(f.https),
-		"--healthz-port", fmt.Sprint(ports[5]), "--healthz-host", "127.0.0.1", "--profiling=false", "--watch-ingress-without-class", "--allow-local-endpoints",
+		"--healthz-port", fmt.Sprint(ports[5]), "--healthz-host", "127.0.0.1", "--profiling=false",
+		"--watch-ingress-without-class", "--allow-local-endpoints",
 		"--configmap", "default/settings", "--tcp-services-configmap", "default/tcp", "--udp-services-configmap", "default/udp"}, flags...)...)
 	if err != nil {
 		return l4Fairway{}, err
@@ -247,7 +248,8 @@ func (l *l4Stage) startFairway(dir string, responses int, flags ...string) (l4Fa
 func (l *l4Stage) objects(f *l4Fairway, responses int) string {
 	var out strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n---\n", args...) }
-	add(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {worker-processes: "1", worker-shutdown-timeout: 1s, disable-access-log: "true", proxy-stream-responses: "%d"}}`, responses)
+	add(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {
+  worker-processes: "1", worker-shutdown-timeout: 1s, disable-access-log: "true", proxy-stream-responses: "%d"}}`, responses)
 	add(`{apiVersion: v1, kind: ConfigMap, metadata: {name: tcp}, data: {"%d": "default/web:1", "%d": "default/bulk:1"}}`, f.web, f.bulk)
 	add(`{apiVersion: v1, kind: ConfigMap, metadata: {name: udp}, data: {"%d": "default/datagrams:1"}}`, f.datagrams)
 	for name, port := range map[string]int{"web": l.web, "bulk": l.bulk, "datagrams": l.datagrams, "secure": l.secure} {
@@ -283,11 +285,22 @@ func (l *l4Stage) contests(length time.Duration) []contest {
 	}
 	exchange := func(ctx context.Context, port int) (float64, error) { return exchangeDatagrams(ctx, port, length) }
 	return []contest{
-		{name: "TCP, 4 connections of 256 MiB", unit: "GiB", scale: 1000, timeUnit: "ms", sides: three("bulk", l.answering.bulk), load: fetchBulk, against: nginxStream, budget: bulkBudget},
-		{name: "TCP, short connections", unit: "connection", scale: 1, timeUnit: "µs", sides: three("web", l.answering.web), against: haproxyTCP,
-			load:   func(ctx context.Context, port int) (float64, error) { return fetchOnce(ctx, port, length) },
-			budget: connectionBudget, rate: connectionBudget},
-		{name: "UDP, a session each", unit: "exchange", scale: 1, timeUnit: "µs", sides: two("answering", &l.answering), load: exchange, against: nginxStream},
-		{name: "UDP, 64 sessions", unit: "exchange", scale: 1, timeUnit: "µs", sides: two("lasting", &l.lasting), load: exchange, against: nginxStream},
+		{
+			name: "TCP, 4 connections of 256 MiB", unit: "GiB", timeUnit: "ms", scale: 1000, sides: three("bulk", l.answering.bulk),
+			load: fetchBulk, against: nginxStream, budget: bulkBudget,
+		},
+		{
+			name: "TCP, short connections", unit: "connection", timeUnit: "µs", scale: 1, sides: three("web", l.answering.web),
+			load:    func(ctx context.Context, port int) (float64, error) { return fetchOnce(ctx, port, length) },
+			against: haproxyTCP, budget: connectionBudget, rate: connectionBudget,
+		},
+		{
+			name: "UDP, a session each", unit: "exchange", timeUnit: "µs", scale: 1, sides: two("answering", &l.answering),
+			load: exchange, against: nginxStream,
+		},
+		{
+			name: "UDP, 64 sessions", unit: "exchange", timeUnit: "µs", scale: 1, sides: two("lasting", &l.lasting),
+			load: exchange, against: nginxStream,
+		},
 	}
 }

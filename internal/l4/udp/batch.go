@@ -58,7 +58,8 @@ func (b *batch) receive(fd, from int, named bool) (int, error) {
 		}
 		b.vectors[i].SetLen(datagramSize)
 	}
-	n, _, err := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&b.messages[from])), uintptr(batchSize-from), unix.MSG_DONTWAIT, 0, 0)
+	first := &b.messages[from]
+	n, _, err := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(first)), uintptr(batchSize-from), unix.MSG_DONTWAIT, 0, 0)
 	if err != 0 {
 		return 0, err
 	}
