@@ -117,7 +117,7 @@ bench: bench-packages build cluster-programs ## All benchmarks; prints a table a
 	go run ./test/bench
 
 .PHONY: bench-quick
-bench-quick: bench-packages build cluster-programs ## The benchmarks in under 3 minutes.
+bench-quick: bench-packages build cluster-programs ## The benchmarks in some 3 minutes.
 	go run ./test/bench --quick
 
 .PHONY: clean

@@ -40,7 +40,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.BoolVar(&s.quick, "quick", false, "fewer rounds and smaller clusters: under three minutes")
+	flag.BoolVar(&s.quick, "quick", false, "fewer rounds and smaller clusters: some three minutes")
 	flag.StringVar(&s.only, "only", "requests,balancers,metrics,l4,propagation,churn,admission", "sections, separated by commas")
 	flag.StringVar(&s.json, "json", "bin/bench.json", "file for the results")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
