@@ -65,7 +65,7 @@ func (p *Port) open(at netip.AddrPort) error {
 			return s.open()
 		}
 	}
-	s := &site{port: p, asked: at, name: at}
+	s := newSite(p, at)
 	err := s.open()
 	if len(s.lanes) > 0 {
 		p.sites = append(p.sites, s)

@@ -21,10 +21,16 @@ type site struct {
 	port  *Port
 	asked netip.AddrPort // where the port was told to listen
 	name  netip.AddrPort // the same, with the port that the kernel chose if that was 0
-	lanes []*lane
+	// number is how many lanes it has, unless some of them are gone already. It stays, as sessions would change lanes with it.
+	number int
+	lanes  []*lane
 	// retires says that no session may begin.
 	retires  atomic.Bool
 	sessions atomic.Int64
+}
+
+func newSite(p *Port, at netip.AddrPort) *site {
+	return &site{port: p, asked: at, name: at, number: min(runtime.GOMAXPROCS(0), mostLanes)}
 }
 
 // isAt tells whether it is what a port is told to listen at.
@@ -32,7 +38,7 @@ func (s *site) isAt(address netip.AddrPort) bool { return s.asked == address || 
 
 // open completes the lanes.
 func (s *site) open() error {
-	for number := min(runtime.GOMAXPROCS(0), mostLanes); len(s.lanes) < number; {
+	for len(s.lanes) < s.number {
 		fd, err := listen(s.name, len(s.lanes) > 0)
 		if err != nil {
 			return err
