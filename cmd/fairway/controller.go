@@ -26,6 +26,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/health"
 	"github.com/fairway-ingress/fairway/internal/ingress"
 	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/nginx"
@@ -283,13 +284,14 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	plane = beside(plane, streams)
 	f.files.start(ctx, driver, log)
 	f.maxmind.start(ctx, f.files.editions, f.files.geoDir, log)
+	checks := health.New(plane, health.Options{Log: log.With("part", "health"), AllowLocal: options.AllowLocalEndpoints})
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options),
-		Driver:  ocsp.New(plane, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),
-		Metrics: f.newMetrics(requests, driver, log), Log: log,
+		Driver:  ocsp.New(checks, ocsp.Options{Log: log.With("part", "ocsp"), AllowLocal: options.AllowLocalEndpoints}),
+		Metrics: f.newMetrics(requests, driver, checks, log), Log: log,
 	}
 	loop.Metrics.Register(metrics.NewStreams(streams.Traffic))
-	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir)}
+	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, Probe: probe(f.runtimeDir), Health: healthOf(checks, driver)}
 	return f.operate(ctx, cancel, signals, server, options, log)
 }
 

@@ -22,7 +22,7 @@ func newGet() *cobra.Command {
 			func(f *explain.Facts) answer { return f.ListModel() }),
 		newGetList("hosts", controller.HostsPath, "Print a line per host: paths, certificate, Ingresses",
 			func(f *explain.Facts) answer { return f.ListHosts() }),
-		newGetList("backends", controller.BackendsPath, "Print a line per backend: endpoints, and how many paths lead to it",
+		newGetList("backends", controller.BackendsPath, "Print a line per backend: endpoints, how many paths lead to it, and which endpoints are not well",
 			func(f *explain.Facts) answer { return f.ListBackends() }),
 		newGetList("listeners", controller.ListenersPath, "Print a line per port of a TCP or UDP service: where it leads",
 			func(f *explain.Facts) answer { return f.ListListeners() }),

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -70,10 +71,13 @@ func parseFamilies(t *testing.T, text string) map[string]*family {
 	return families
 }
 
-// webhookAndLeader gives the families of parts that run only with an API server, or with TCP or UDP services.
+// webhookAndLeader gives the families of parts that run only with an API server, with TCP or UDP services, or with endpoints that are not well.
 func webhookAndLeader(t *testing.T) map[string]*family {
 	t.Helper()
-	m := metrics.New(metrics.Options{Requests: metrics.DefaultRequestOptions()})
+	out := model.HealthReport{Out: []model.EndpointHealth{{Backend: model.BackendID{Namespace: "a", Service: "b", Port: "80"}}}}
+	m := metrics.New(metrics.Options{
+		Requests: metrics.DefaultRequestOptions(), Health: func(context.Context) (model.HealthReport, error) { return out, nil },
+	})
 	admission := m.Admission()
 	admission.Review(metrics.Review{Namespace: "a", Ingress: "b", Accepted: true})
 	admission.Review(metrics.Review{Namespace: "a", Ingress: "b"})
@@ -87,7 +91,7 @@ func webhookAndLeader(t *testing.T) map[string]*family {
 	families := parseFamilies(t, recorder.Body.String())
 	maps.DeleteFunc(families, func(name string, _ *family) bool {
 		return !strings.Contains(name, "_admission_") && !strings.Contains(name, "_check_") && !strings.Contains(name, "_leader_") && !strings.Contains(name, "_status_") &&
-			!strings.Contains(name, "_stream_")
+			!strings.Contains(name, "_stream_") && !strings.Contains(name, "_health_")
 	})
 	return families
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fairway-ingress/fairway/internal/health"
 	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/nginx"
 )
@@ -63,11 +64,11 @@ func (f *metricsFlags) wanted(log *slog.Logger) *metrics.RequestOptions {
 }
 
 // newMetrics makes the metrics of a controller, with the driver as the data plane.
-func (f *controllerFlags) newMetrics(requests *metrics.RequestOptions, driver *nginx.Driver, log *slog.Logger) *metrics.Metrics {
+func (f *controllerFlags) newMetrics(requests *metrics.RequestOptions, driver *nginx.Driver, checks *health.Driver, log *slog.Logger) *metrics.Metrics {
 	return metrics.New(metrics.Options{
 		Version: buildVersion(), Revision: buildRevision(), Repository: "https://github.com/fairway-ingress/fairway", Requests: requests,
 		Namespace: cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), Class: f.controllerClass, Pod: os.Getenv("POD_NAME"),
-		Traffic: driver.Traffic, Usage: driver.Usage, Fallback: driver.Fallback(),
+		Traffic: driver.Traffic, Usage: driver.Usage, Health: healthOf(checks, driver), Fallback: driver.Fallback(),
 		Master: func() int { return nginxPID(f.runtimeDir) }, Log: log.With("part", "metrics"),
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/election"
 	"github.com/fairway-ingress/fairway/internal/events"
-	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/kube"
 	"github.com/fairway-ingress/fairway/internal/status"
 )
@@ -124,7 +123,7 @@ func (r *replica) tellEvents(ctx context.Context, f *controllerFlags, client kub
 		Client: client, Pod: ownReference(ctx, client, r.pod, r.log), Quiet: r.flags.noSyncEvents, Refer: referTo(loop, objects),
 		Speaks: func() bool { return r.election == nil || r.election.Leading() },
 	})
-	loop.Echoes = append(loop.Echoes, (&teller{reporter: r.events, configMaps: []source.Key{f.configMap.Key, f.tcpServices.Key, f.udpServices.Key}}).tell)
+	loop.Echoes = append(loop.Echoes, (&teller{reporter: r.events, settings: f.configMap.Key}).tell)
 }
 
 // serve tells the status writer of a round.

@@ -23,8 +23,7 @@ import (
 // teller hands what the loop knows to the reporter of Events.
 type teller struct {
 	reporter *events.Reporter
-	// configMaps are those that flags name; zero where a flag names none.
-	configMaps []source.Key
+	settings source.Key
 	// Of the loop's goroutine.
 	at      time.Time // of the last change that was told
 	failure string    // that was told last
@@ -44,10 +43,7 @@ func (t *teller) tell(s *controller.State) {
 		t.reporter.Reloaded(nil, s.Err)
 	}
 	t.failure = failure
-	round := &events.Round{Problems: s.Problems.All()}
-	for _, key := range t.configMaps {
-		round.ConfigMaps = append(round.ConfigMaps, s.Snapshot.ConfigMaps[key])
-	}
+	round := &events.Round{Problems: s.Problems.All(), Settings: s.Snapshot.ConfigMaps[t.settings]}
 	if s.InForce != nil {
 		round.Accepted = s.InForce.Accepted
 	}

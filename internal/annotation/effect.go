@@ -22,6 +22,8 @@ type Effect struct {
 	VirtualService bool
 	// Host is what is asked for the hosts of the Ingress as a whole.
 	Host HostEffect
+	// Health is how the endpoints of the Services that the Ingress names are to be judged.
+	Health model.Health
 	// StreamSnippet is raw nginx configuration for the stream block.
 	StreamSnippet model.Snippet
 	// Canary says that the Ingress shares the routes of others by CanaryRule, of which Owner and Backend are not set.
@@ -53,6 +55,8 @@ type Effect struct {
 	misnamed []string // what is wrong with items of server-alias
 	fastcgi  fastcgiDraft
 	response responseDraft
+	check    checkDraft
+	outlier  model.Outlier
 }
 
 // HostEffect is what an Ingress asks for its hosts. Of several Ingresses the oldest that asks for a thing has it.
@@ -93,6 +97,8 @@ func newEffect(defaults *model.Settings) *Effect {
 		VirtualService:     defaults.VirtualServices,
 		CanaryRule:         model.Canary{WeightTotal: 100},
 		cors:               newCORSDraft(),
+		check:              newCheckDraft(),
+		outlier:            newOutlierDraft(),
 	}
 	e.Policy.ExternalAuth = defaults.GlobalAuth
 	return e

@@ -47,7 +47,7 @@ type Spec struct {
 	Source string
 	// NotYet marks a key that is read and checked, and shown with the policy of a route, without an effect on requests.
 	NotYet bool
-	// Own marks a key that the predecessor does not have.
+	// Own marks a key that the predecessor does not have; it stands behind OwnPrefix.
 	Own bool
 	// Alias is another name, looked at when the first is absent or empty.
 	Alias string
@@ -98,6 +98,14 @@ func (r Risk) rank() int {
 		return 1
 	}
 	return 0
+}
+
+// Full gives the key's name with the prefix that it has unless --annotations-prefix says otherwise.
+func (k *Key) Full() string {
+	if k.Own {
+		return OwnPrefix + "/" + k.Name
+	}
+	return DefaultPrefix + "/" + k.Name
 }
 
 // Bool is a key whose values are Go's boolean literals.

@@ -15,21 +15,17 @@ import (
 	"github.com/fairway-ingress/fairway/internal/value"
 )
 
-// DefaultPrefix stands before each key unless --annotations-prefix says otherwise.
-const DefaultPrefix = "nginx.ingress.kubernetes.io"
+// DefaultPrefix stands before each key of the predecessor unless --annotations-prefix says otherwise, OwnPrefix before each of Fairway's own.
+const (
+	DefaultPrefix = "nginx.ingress.kubernetes.io"
+	OwnPrefix     = "fairway.dev"
+)
 
-// Parse reads the annotations of one Ingress, owner. Keys without the prefix are not looked at; an empty prefix means DefaultPrefix.
+// Parse reads the annotations of one Ingress, owner. Keys without one of the prefixes are not looked at; an empty prefix means DefaultPrefix.
 // The problems are in the order of the keys.
 func Parse(prefix string, owner model.Ref, annotations map[string]string, defaults *model.Settings) (*Effect, []model.Problem) {
-	p := parser{prefix: cmp.Or(prefix, DefaultPrefix) + "/", owner: owner, effect: newEffect(defaults), settings: defaults, given: make(map[string]string, len(annotations))}
-	var names []string
-	for full := range annotations {
-		if name, ok := strings.CutPrefix(full, p.prefix); ok {
-			names = append(names, name)
-			p.given[name] = annotations[full]
-		}
-	}
-	slices.Sort(names)
+	p := newParser(cmp.Or(prefix, DefaultPrefix), owner, defaults)
+	names := p.read(annotations)
 	p.isCanary()
 	for _, name := range names {
 		key, known := index[name]
@@ -51,7 +47,7 @@ func Parse(prefix string, owner model.Ref, annotations map[string]string, defaul
 	}
 	for _, group := range groups {
 		if group.finish != nil {
-			group.finish(&p)
+			group.finish(p)
 		}
 	}
 	return p.effect, p.problems
@@ -66,13 +62,57 @@ func (p *parser) isCanary() {
 	p.effect.Canary = err == nil && v
 }
 
+// newParser gives a parser with the effect of no annotation.
+func newParser(prefix string, owner model.Ref, defaults *model.Settings) *parser {
+	return &parser{prefix: prefix + "/", owner: owner, effect: newEffect(defaults), settings: defaults, given: map[string]string{}, fullNames: map[string]string{}}
+}
+
+// read notes the annotations with a prefix and gives their names without it, sorted; a name that nobody reads behind its prefix keeps that, unless it is the
+// predecessor's.
+func (p *parser) read(annotations map[string]string) []string {
+	var names []string
+	for full, text := range annotations {
+		name, theirs := strings.CutPrefix(full, p.prefix)
+		own, ours := strings.CutPrefix(full, OwnPrefix+"/")
+		switch {
+		case ours && isOwn(own):
+			name = own
+		case theirs && !isOwn(name) && !strings.Contains(name, "/"):
+		case ours || theirs:
+			name = full
+		default:
+			continue
+		}
+		names = append(names, name)
+		p.given[name] = text
+		if ours || name == full {
+			p.fullNames[name] = full
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// isOwn tells whether a key of that name is one of Fairway's own.
+func isOwn(name string) bool { return index[name] != nil && index[name].Own }
+
+// full gives the name of an annotation with the prefix that it has.
+func (p *parser) full(name string) string {
+	if full := p.fullNames[name]; full != "" {
+		return full
+	}
+	return p.prefix + name
+}
+
 type parser struct {
-	prefix   string
+	prefix   string // of the predecessor's keys, with the slash
 	owner    model.Ref
 	effect   *Effect
 	settings *model.Settings
 	given    map[string]string // the annotations with the prefix, by their names without it
 	problems []model.Problem
+	// fullNames are the names with the prefix of those annotations that have another one.
+	fullNames map[string]string
 }
 
 // has tells whether the Ingress has a key, by its name without the prefix, with a value that is not empty.
@@ -110,7 +150,7 @@ func (p *parser) lookup(kind, name string, closesHost bool, use func(e *Effect, 
 		err = fmt.Errorf("names the namespace %s, which the setting allow-cross-namespace-resources forbids", quote(ref.Namespace))
 	}
 	if err == nil {
-		p.effect.Lookups = append(p.effect.Lookups, Lookup{Ref: ref, Key: p.prefix + name, Use: use, ClosesHost: closesHost})
+		p.effect.Lookups = append(p.effect.Lookups, Lookup{Ref: ref, Key: p.full(name), Use: use, ClosesHost: closesHost})
 		return
 	}
 	p.refuse(name, closesHost, err.Error())
@@ -193,18 +233,31 @@ func (p *parser) forbid(name, why, remedy string) {
 
 func (p *parser) problem(name, reason, message string) {
 	p.problems = append(p.problems, model.Problem{
-		Object: p.owner, Field: "metadata.annotations[" + p.prefix + name + "]", Reason: reason, Message: message,
+		Object: p.owner, Field: "metadata.annotations[" + p.full(name) + "]", Reason: reason, Message: message,
 	})
 }
 
 func (p *parser) unknown(name string) {
 	message := "nobody reads this annotation, it has no effect"
-	if instead := removed[name]; instead != "" {
+	bare := name[strings.LastIndexByte(name, '/')+1:]
+	near := value.Nearest(bare, maps.Keys(index))
+	switch instead := removed[name]; {
+	case instead != "":
 		message = "ingress-nginx has dropped this annotation, it has no effect; " + instead
-	} else if near := value.Nearest(name, maps.Keys(index)); near != "" {
+	case near != "" && (bare != name || isOwn(near)):
+		message += "; did you mean " + p.prefixed(near) + "?"
+	case near != "":
 		message += "; did you mean " + near + "?"
 	}
 	p.problem(name, model.ReasonUnknownAnnotation, message)
+}
+
+// prefixed gives the name of a key with the prefix behind which it is read.
+func (p *parser) prefixed(name string) string {
+	if isOwn(name) {
+		return OwnPrefix + "/" + name
+	}
+	return p.prefix + name
 }
 
 // apply lets key act on the effect. An empty value is an absent annotation, but for keys that close with it.

@@ -14,6 +14,7 @@ import (
 func WriteReference(w io.Writer, cases map[string]string) {
 	fmt.Fprint(w, referenceHead)
 	writeTable(w, cases)
+	writeOwnTable(w, cases)
 	for _, group := range Groups() {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", group.Name, group.Doc)
 		for _, key := range group.Keys {
@@ -26,7 +27,8 @@ const referenceHead = `<!-- Made by internal/annotation. DO NOT EDIT: change the
 
 # Annotations
 
-The keys stand behind the prefix ` + "`" + DefaultPrefix + "/`" + `, or what --annotations-prefix says. A value that does not parse becomes a
+The predecessor's keys stand behind the prefix ` + "`" + DefaultPrefix + "/`" + `, or what --annotations-prefix says, and Fairway's own behind
+` + "`" + OwnPrefix + "/`" + `. A value that does not parse becomes a
 Problem of its Ingress and leaves the default in force, unless the table says that it closes the route: then every request is
 answered with 503 until it is repaired. Refused means that the [admission webhook](admission.md) does not let such a value in; the other
 ones it warns of. An empty value is an absent annotation, unless the text says otherwise. On a canary only the canary's keys count, and those of which the
@@ -59,16 +61,39 @@ func writeTable(w io.Writer, cases map[string]string) {
 	fmt.Fprintf(w, "All %d annotations of ingress-nginx v1.15.1 are read and checked; %d act here:\n\n", len(keys), acting)
 	fmt.Fprint(w, "| annotation | acts by | a bad value | case | difference |\n|---|---|---|---|---|\n")
 	for _, key := range keys {
-		acts := "data"
-		if key.Shape != "" {
-			acts = "shape: " + key.Shape
-		}
-		if key.NotYet {
-			acts = "not yet"
-		}
 		path := cases[key.Name]
-		fmt.Fprintf(w, "| [%s](#%s) | %s | %s | [%s](../%s) | %s |\n", key.Name, key.Name, acts, key.badValue(), shortCase(path), path, key.Differs)
+		fmt.Fprintf(w, "| [%s](#%s) | %s | %s | [%s](../%s) | %s |\n", key.Name, key.Name, key.acts(), key.badValue(), shortCase(path), path, key.Differs)
 	}
+}
+
+// writeOwnTable lists the keys that the predecessor does not have, by name.
+func writeOwnTable(w io.Writer, cases map[string]string) {
+	fmt.Fprintf(w, "\nThe predecessor does not have these, which stand behind the prefix `%s/`; those with an effect on a service count on Services too:\n\n", OwnPrefix)
+	fmt.Fprint(w, "| annotation | acts by | a bad value | effect on | case |\n|---|---|---|---|---|\n")
+	var keys []Key
+	for _, group := range Groups() {
+		for _, key := range group.Keys {
+			if key.Own {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	for _, key := range keys {
+		path := cases[key.Name]
+		fmt.Fprintf(w, "| [%s](#%s) | %s | %s | %s | [%s](../%s) |\n", key.Name, key.Name, key.acts(), key.badValue(), key.Scope, shortCase(path), path)
+	}
+}
+
+// acts says in words what a key costs.
+func (k Key) acts() string {
+	switch {
+	case k.NotYet:
+		return "not yet"
+	case k.Shape != "":
+		return "shape: " + k.Shape
+	}
+	return "data"
 }
 
 // badValue says in a word what a bad value comes to.
@@ -102,7 +127,7 @@ func writeKey(w io.Writer, key Key, path string) {
 		setting = "[" + key.Setting + "](settings.md#" + key.Setting + ")"
 	}
 	fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s |\n\n", name, key.Type, cell(key.Default), setting, key.badValue(), key.Scope, key.Risk, key.Source)
-	fmt.Fprintf(w, "```yaml\n%s/%s: %q\n```\n\n", DefaultPrefix, key.Name, key.Example)
+	fmt.Fprintf(w, "```yaml\n%s: %q\n```\n\n", key.Full(), key.Example)
 	if key.Shape != "" {
 		fmt.Fprintf(w, "Shape: %s.\n\n", key.Shape)
 	}

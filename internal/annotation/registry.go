@@ -33,6 +33,8 @@ func Groups() []Group {
 		tracing,
 		passthrough,
 		http2,
+		healthCheck,
+		outlier,
 	}
 }
 

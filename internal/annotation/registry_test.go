@@ -56,7 +56,7 @@ func checkKey(t *testing.T, key Key, cases []byte) {
 	if err := key.apply(newEffect(&settings), key.Example); err != nil {
 		t.Errorf("the example of %s does not parse: %v", key.Name, err)
 	}
-	if !bytes.Contains(cases, []byte(DefaultPrefix+"/"+key.Name+":")) {
+	if !bytes.Contains(cases, []byte(key.Full()+":")) {
 		t.Errorf("%s has no golden case in internal/ingress/testdata", key.Name)
 	}
 }
@@ -95,7 +95,7 @@ func requestCases(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Count(text, []byte(DefaultPrefix+"/"+name)) < 2 {
+		if bytes.Count(text, []byte(key.Full())) < 2 {
 			t.Errorf("%s needs a good and a bad value of the key", file)
 		}
 		cases[name] = strings.TrimPrefix(file, root)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/explain"
+	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 // Paths of the private server.
@@ -48,6 +49,8 @@ type Server struct {
 	Probe func(context.Context) error
 	// More are further paths of the private server, with what answers there; nil for none.
 	More map[string]http.Handler
+	// Health asks what is known of endpoints; nil for nothing.
+	Health func(context.Context) (model.HealthReport, error)
 
 	stopping atomic.Bool
 }
@@ -112,12 +115,12 @@ func (s *Server) Private() http.Handler {
 	for path, ask := range map[string]func(*explain.Facts) answer{
 		ModelPath:     func(f *explain.Facts) answer { return f.ListModel() },
 		HostsPath:     func(f *explain.Facts) answer { return f.ListHosts() },
-		BackendsPath:  func(f *explain.Facts) answer { return f.ListBackends() },
 		ListenersPath: func(f *explain.Facts) answer { return f.ListListeners() },
 		ProblemsPath:  func(f *explain.Facts) answer { return f.Problems },
 	} {
 		mux.HandleFunc("GET "+path, s.with(func(f *explain.Facts, _ *http.Request) (answer, error) { return ask(f), nil }))
 	}
+	mux.HandleFunc("GET "+BackendsPath, s.with(s.listBackends))
 	mux.HandleFunc("GET "+ExplainPath, s.with(explainRequest))
 	for path, handler := range s.More {
 		mux.Handle("GET "+path, handler)
@@ -145,6 +148,17 @@ func (s *Server) with(ask func(*explain.Facts, *http.Request) (answer, error)) h
 		}
 		write(w, r, value)
 	}
+}
+
+// listBackends lists the backends with what is known of their endpoints. Without an answer of the data plane it is what checks found.
+func (s *Server) listBackends(f *explain.Facts, r *http.Request) (answer, error) {
+	if s.Health != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), probePatience)
+		defer cancel()
+		report, _ := s.Health(ctx)
+		f.Out = report.Out
+	}
+	return f.ListBackends(), nil
 }
 
 func explainRequest(f *explain.Facts, r *http.Request) (answer, error) {

@@ -68,8 +68,8 @@ type Round struct {
 	Accepted []*netv1.Ingress
 	// Problems are all there are, each with the time when it was first seen.
 	Problems iter.Seq2[model.Problem, time.Time]
-	// ConfigMaps are those of the settings, of TCP and of UDP services, always in the same places; nil for one that is not there.
-	ConfigMaps []*corev1.ConfigMap
+	// Settings is the ConfigMap of the settings, or nil.
+	Settings *corev1.ConfigMap
 }
 
 // Reporter sends Events while Run runs. Its methods may be called from any goroutine and don't block.
@@ -245,22 +245,16 @@ func (r *Reporter) compare(round *Round, speaks bool) {
 			r.synced[source.Key{Namespace: new.Namespace, Name: new.Name}] = new
 		}
 	})
-	for i, now := range round.ConfigMaps {
-		var old *corev1.ConfigMap
-		if i < len(before.ConfigMaps) {
-			old = before.ConfigMaps[i]
+	if speaks && round.Settings != nil && round.Settings != before.Settings {
+		reason := ReasonUpdate
+		if before.Settings == nil {
+			reason = ReasonCreate
 		}
-		switch {
-		case !speaks || now == nil || now == old:
-		case old == nil:
-			r.tellConfigMap(now, ReasonCreate)
-		default:
-			r.tellConfigMap(now, ReasonUpdate)
-		}
+		r.tellSettings(round.Settings, reason)
 	}
 }
 
-func (r *Reporter) tellConfigMap(c *corev1.ConfigMap, reason string) {
+func (r *Reporter) tellSettings(c *corev1.ConfigMap, reason string) {
 	about := &corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: c.Namespace, Name: c.Name, UID: c.UID}
 	r.recorder.Event(about, corev1.EventTypeNormal, reason, "ConfigMap "+c.Namespace+"/"+c.Name)
 }

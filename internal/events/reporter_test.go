@@ -175,12 +175,12 @@ func TestSync(t *testing.T) {
 		s.Report(&Round{Accepted: []*netv1.Ingress{a}, Problems: none})
 		time.Sleep(time.Minute)
 		expect(t, s, "what was there at the start")
-		s.Report(&Round{Accepted: []*netv1.Ingress{a, b, c}, Problems: none, ConfigMaps: []*corev1.ConfigMap{nil, settings}})
+		s.Report(&Round{Accepted: []*netv1.Ingress{a, b, c}, Problems: none, Settings: settings})
 		time.Sleep(time.Minute)
 		expect(t, s, "two come",
 			"ConfigMap settings: Normal CREATE ConfigMap fairway/settings",
 			"Ingress b: Normal Sync The Ingress is in force as it is now", "Ingress c: Normal Sync The Ingress is in force as it is now")
-		s.Report(&Round{Accepted: []*netv1.Ingress{a, made("b")}, Problems: none, ConfigMaps: []*corev1.ConfigMap{nil, settings.DeepCopy()}})
+		s.Report(&Round{Accepted: []*netv1.Ingress{a, made("b")}, Problems: none, Settings: settings.DeepCopy()})
 		time.Sleep(time.Minute)
 		expect(t, s, "one changes, one goes", "ConfigMap settings: Normal UPDATE ConfigMap fairway/settings", "again")
 	})

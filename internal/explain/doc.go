@@ -23,4 +23,6 @@ type Facts struct {
 	Problems Problems
 	// HealthPath is what every path that the catch-all host answers as a health check begins with; empty if there is none.
 	HealthPath string
+	// Out are the endpoints that are to get no requests, as far as anybody has found out.
+	Out []model.EndpointHealth
 }

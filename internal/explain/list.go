@@ -75,48 +75,6 @@ func (l Hosts) Print(w io.Writer) {
 	_ = t.Flush() // as all prints here: the reader is gone
 }
 
-// Backends are the backends of a model.
-type Backends []Backend
-
-// Backend is one of them.
-type Backend struct {
-	Name      string   `json:"name"` // namespace/service/port
-	Endpoints []string `json:"endpoints"`
-	Routes    int      `json:"routes"` // paths that lead to it, as backend or canary
-}
-
-// ListBackends lists the backends.
-func (f *Facts) ListBackends() Backends {
-	routes := map[model.BackendID]int{}
-	for _, h := range f.Model.Hosts {
-		for _, m := range h.Matches {
-			routes[m.Route.Backend]++
-			for _, c := range m.Route.Canaries {
-				routes[c.Backend]++
-			}
-		}
-	}
-	list := Backends{}
-	for _, b := range f.Model.Backends {
-		endpoints := f.endpoints(b.ID)
-		if endpoints == nil {
-			endpoints = []string{}
-		}
-		list = append(list, Backend{Name: b.ID.String(), Endpoints: endpoints, Routes: routes[b.ID]})
-	}
-	return list
-}
-
-// Print writes a table.
-func (l Backends) Print(w io.Writer) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "BACKEND\tPATHS\tENDPOINTS")
-	for _, b := range l {
-		fmt.Fprintf(t, "%s\t%d\t%s\n", b.Name, b.Routes, few(b.Endpoints))
-	}
-	_ = t.Flush()
-}
-
 // Model is the short form of a model.
 type Model struct {
 	Hosts     Hosts     `json:"hosts"`

@@ -22,10 +22,12 @@ type backendInputs struct {
 	service *corev1.Service // nil when it is missing
 	slices  []*discoveryv1.EndpointSlice
 	answers []netip.Addr // of DNS, for ExternalName
+	sticky  bool         // clients are kept on endpoints by cookies
+	health  model.Health // what Ingresses ask for
 }
 
 func (a backendInputs) equal(b backendInputs) bool {
-	return a.service == b.service && slices.Equal(a.slices, b.slices) && slices.Equal(a.answers, b.answers)
+	return a.service == b.service && slices.Equal(a.slices, b.slices) && slices.Equal(a.answers, b.answers) && a.sticky == b.sticky && a.health == b.health
 }
 
 func readBackendInputs(id model.BackendID, snapshot *source.Snapshot) backendInputs {
@@ -50,6 +52,7 @@ type fault struct{ reason, message string }
 // backendResult is what a Service comes to.
 type backendResult struct {
 	endpoints []model.Endpoint
+	draining  []model.Endpoint // which keep the clients that they have; none unless cookies keep clients
 	fault     fault
 	problems  []model.Problem // of the slices themselves, whoever names the backend
 	lookup    string          // a DNS name whose addresses are needed
@@ -109,6 +112,10 @@ func buildEndpoints(service string, in backendInputs, port *corev1.ServicePort, 
 	}
 	r := withEndpoints(service, list, refused)
 	r.problems = weightProblems(in.slices)
+	if in.sticky && len(found.ready)+len(found.spare) > 0 {
+		draining, _ := addresses(found.draining, options.AllowLocalEndpoints)
+		r.draining = without(draining, list)
+	}
 	return r
 }
 

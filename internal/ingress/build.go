@@ -35,6 +35,7 @@ func (b *Builder) Build(snapshot *source.Snapshot) *Result {
 	r.buildHosts()
 	r.buildDefaultBackend()
 	r.buildListeners()
+	r.reportHealth()
 	r.assemble()
 	b.memory.refused = snapshot.Refused
 	b.memory.forget()
@@ -51,9 +52,12 @@ type run struct {
 	hosts        []*hostMemory // with a claim, in the order of first appearance
 	backends     []*backendMemory
 	certificates map[model.CertificateID]*model.Certificate
-	unsorted     bool              // other names were put behind the hosts
-	otherNames   map[string]string // the host of each alias and counterpart; nil until somebody asks
-	covering     map[string]bool   // the hosts with a wildcard name that have an entry among the server names
+	unsorted     bool                               // other names were put behind the hosts
+	otherNames   map[string]string                  // the host of each alias and counterpart; nil until somebody asks
+	health       map[model.BackendID]*backendHealth // what Ingresses ask for it; nil until one does
+	healthClaims []healthClaim
+	sticky       map[model.BackendID]bool // whose clients are kept on endpoints by cookies; nil for none
+	covering     map[string]bool          // the hosts with a wildcard name that have an entry among the server names
 }
 
 // readSettings parses the ConfigMap. Other settings than last time make everything that depends on them be built anew.
@@ -83,6 +87,7 @@ func (r *run) readIngresses() {
 		if s := c.effect.StreamSnippet; s != "" {
 			r.result.Model.Streams = append(r.result.Model.Streams, s)
 		}
+		r.claimHealth(c)
 		for _, claim := range c.hosts {
 			h := r.host(claim.name)
 			if c.effect.Canary {
@@ -178,6 +183,9 @@ func (r *run) buildHosts() {
 			}
 		}
 		r.problems = append(r.problems, h.result.problems...)
+		r.noteSticky(h.result)
+	}
+	for _, h := range r.hosts {
 		for i, backend := range h.backends {
 			r.use(backend)
 			if backend.result.fault.reason != "" {
@@ -188,15 +196,29 @@ func (r *run) buildHosts() {
 	}
 }
 
-// use brings a backend up to date and puts it into the model.
+// use puts a backend into the model, brought up to date.
 func (r *run) use(backend *backendMemory) {
-	if r.memory.refresh(backend, r.snapshot, &r.options) {
+	if r.refresh(backend) {
 		r.backends = append(r.backends, backend)
-		r.problems = append(r.problems, backend.result.problems...)
-		if name := backend.result.lookup; name != "" {
-			r.result.ExternalNames = append(r.result.ExternalNames, name)
-		}
 	}
+}
+
+// refresh brings a backend up to date and tells whether this build asks for it for the first time.
+func (r *run) refresh(backend *backendMemory) (first bool) {
+	if backend.seen == r.memory.now {
+		return false
+	}
+	in := readBackendInputs(backend.id, r.snapshot)
+	in.sticky = r.sticky[backend.id]
+	if h := r.health[backend.id]; h != nil {
+		in.health = h.Health
+	}
+	r.memory.refresh(backend, in, &r.options)
+	r.problems = append(append(r.problems, backend.own.problems...), backend.result.problems...)
+	if name := backend.result.lookup; name != "" {
+		r.result.ExternalNames = append(r.result.ExternalNames, name)
+	}
+	return true
 }
 
 // buildDefaultBackend finds the first port of the Service that answers what no route matches.

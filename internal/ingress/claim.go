@@ -182,6 +182,7 @@ func readClaims(prefix string, ing *netv1.Ingress, settings *model.Settings, sna
 	c := &claims{ingress: ing, ref: ingressRef(ing), prefix: cmp.Or(prefix, annotation.DefaultPrefix)}
 	c.effect, c.problems = annotation.Parse(prefix, c.ref, ing.Annotations, settings)
 	c.resolve(snapshot)
+	c.effect.VerifyCheck()
 	c.refuse(snapshot.Refused)
 	root := c.readDefaultBackend()
 	byName := map[string]*hostClaim{}

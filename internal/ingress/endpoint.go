@@ -105,3 +105,11 @@ func sortEndpoints(list []model.Endpoint) []model.Endpoint {
 	slices.SortFunc(list, func(a, b model.Endpoint) int { return cmp.Or(a.Compare(b), cmp.Compare(b.Weight, a.Weight)) })
 	return slices.CompactFunc(list, func(a, b model.Endpoint) bool { return a.AddrPort == b.AddrPort })
 }
+
+// without gives the endpoints of a list whose addresses others do not have.
+func without(list, others []model.Endpoint) []model.Endpoint {
+	return slices.DeleteFunc(list, func(e model.Endpoint) bool {
+		_, found := slices.BinarySearchFunc(others, e, model.Endpoint.Compare)
+		return found
+	})
+}

@@ -31,6 +31,7 @@ type hostResult struct {
 	host      *model.Host // nil when there are only canaries
 	locations []*location
 	uses      []use
+	sticky    []model.BackendID // that clients are kept on by cookies
 	problems  []model.Problem
 }
 
@@ -65,6 +66,7 @@ func buildHost(name string, in hostInputs, previous *hostResult, settings *model
 	h.makeRoutes(previous)
 	matches := h.matches()
 	h.noteUses()
+	h.result.sticky = stickyBackends(h.result.locations)
 	h.result.host = &model.Host{Name: name, Matches: matches, Aliases: in.aliases, Patterns: in.patterns}
 	h.settleHost(h.result.host)
 	h.settlePassthrough(h.result.host)

@@ -62,9 +62,7 @@ func (r *run) addListeners(transport model.Transport, key source.Key) {
 // listener completes an entry by its backend.
 func (r *run) listener(parts *listenerParts) *model.Listener {
 	backend := r.memory.backend(parts.backend)
-	if r.memory.refresh(backend, r.snapshot, &r.options) && backend.result.lookup != "" {
-		r.result.ExternalNames = append(r.result.ExternalNames, backend.result.lookup)
-	}
+	r.refresh(backend)
 	if backend.result.fault.reason != "" {
 		p := backend.result.problem(parts.Owner, parts.Field, parts.without())
 		if n := r.options.WatchNamespace; n != "" && n != parts.backend.Namespace && backend.in.service == nil {

@@ -88,6 +88,7 @@ type backendMemory struct {
 
 	built  bool
 	in     backendInputs
+	own    serviceHealth
 	result backendResult
 	model  *model.Backend
 }
@@ -194,24 +195,23 @@ func (m *memory) backend(id model.BackendID) *backendMemory {
 	return b
 }
 
-// refresh brings a backend up to date and tells whether this build asks for it for the first time.
-func (m *memory) refresh(b *backendMemory, snapshot *source.Snapshot, options *Options) (first bool) {
-	if b.seen == m.now {
-		return false
-	}
+// refresh brings a backend up to date.
+func (m *memory) refresh(b *backendMemory, in backendInputs, options *Options) {
 	b.seen = m.now
-	in := readBackendInputs(b.id, snapshot)
 	if m.settings.Upstream.IPv4Names {
 		in.answers = onlyIPv4(in.answers)
 	}
 	if b.built && b.in.equal(in) {
-		return true
+		return
+	}
+	if !b.built || b.in.service != in.service {
+		b.own = readServiceHealth(in.service)
 	}
 	b.built, b.in, b.result = true, in, buildBackend(b.id, in, options)
-	if b.model == nil || !slices.Equal(b.model.Endpoints, b.result.endpoints) {
-		b.model = &model.Backend{ID: b.id, Endpoints: b.result.endpoints}
+	fresh := &model.Backend{ID: b.id, Endpoints: b.result.endpoints, Draining: b.result.draining, Health: b.own.decide(in.health)}
+	if b.model == nil || !b.model.Equal(fresh) {
+		b.model = fresh
 	}
-	return true
 }
 
 func (m *memory) sortHosts(used []*hostMemory) []*hostMemory {

@@ -36,7 +36,7 @@ func newTable(m *model.Model) *table {
 		b := backends[id]
 		if b == nil && !id.IsZero() {
 			if found := m.Backend(id); found != nil {
-				b = &backend{endpoints: found.Endpoints}
+				b = &backend{endpoints: found.Usable()}
 			}
 			backends[id] = b
 		}

@@ -29,6 +29,8 @@ type Options struct {
 	Traffic func(context.Context) ([]model.Traffic, error)
 	// Usage asks the data plane what it uses.
 	Usage func(context.Context) (model.Usage, error)
+	// Health asks what is known of endpoints that are judged.
+	Health func(context.Context) (model.HealthReport, error)
 	// Master gives the process ID of nginx' master, 0 when it is not running.
 	Master func() int
 	// Leads tells whether this replica is the one that reports what all of them see, the expiry of certificates; nil is
@@ -49,9 +51,10 @@ type Metrics struct {
 
 	leadership leadership
 
-	mu    sync.Mutex // guards all below
-	usage model.Usage
-	fresh bool // usage is of now
+	mu     sync.Mutex // guards all below
+	usage  model.Usage
+	fresh  bool // usage is of now
+	health model.HealthReport
 }
 
 // New makes the families and registers them, with those of the Go runtime and the process.
@@ -67,6 +70,9 @@ func New(options Options) *Metrics {
 	m.registry.MustRegister(m.own.all()...)
 	if options.Usage != nil {
 		m.registry.MustRegister(usageFamilies{m})
+	}
+	if options.Health != nil {
+		m.registry.MustRegister(healthFamilies{m})
 	}
 	if options.Requests != nil {
 		m.old = newPredecessor(m)
@@ -126,6 +132,7 @@ func (m *Metrics) Run(ctx context.Context) {
 
 func (m *Metrics) fetch(ctx context.Context) {
 	m.fetchTraffic(ctx)
+	m.fetchHealth(ctx)
 	if m.options.Usage == nil {
 		return
 	}

@@ -3,7 +3,11 @@
 
 package model
 
-import "time"
+import (
+	"reflect"
+	"slices"
+	"time"
+)
 
 // CatchAll is the name of the host that answers for every host name that no other host covers.
 const CatchAll = "_"
@@ -173,6 +177,29 @@ type Backend struct {
 	ID BackendID
 	// Endpoints are sorted by address and port, and no two have the same; none means 503.
 	Endpoints []Endpoint
+	// Draining, sorted likewise and none of Endpoints, are about to go: they get the requests of clients whose cookies lead to them, and no others.
+	Draining []Endpoint
+	// Health is how endpoints are judged; nil for not at all.
+	Health *Health
+	// Unhealthy are those of Endpoints that checks found unwell, sorted likewise. A build leaves it empty; see package health.
+	Unhealthy []Endpoint
+}
+
+// Equal tells whether two backends are the same in all.
+func (b *Backend) Equal(other *Backend) bool {
+	same := b.ID == other.ID && slices.Equal(b.Endpoints, other.Endpoints) && slices.Equal(b.Draining, other.Draining) && slices.Equal(b.Unhealthy, other.Unhealthy)
+	return same && reflect.DeepEqual(b.Health, other.Health)
+}
+
+// Usable gives the endpoints that new connections are to be spread over, by what checks say: all when too few are well.
+func (b *Backend) Usable() []Endpoint {
+	if len(b.Unhealthy) == 0 || b.Health == nil || b.Health.Panics(len(b.Endpoints)-len(b.Unhealthy), len(b.Endpoints)) {
+		return b.Endpoints
+	}
+	return slices.DeleteFunc(slices.Clone(b.Endpoints), func(e Endpoint) bool {
+		_, found := slices.BinarySearchFunc(b.Unhealthy, e, Endpoint.Compare)
+		return found
+	})
 }
 
 // CertificateID is derived from the content of a certificate and its key: another content is another ID.

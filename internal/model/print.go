@@ -66,7 +66,27 @@ func (b *Backend) print(w io.Writer) {
 	if len(b.Endpoints) == 0 {
 		fmt.Fprint(w, " none")
 	}
+	b.printState(w)
 	fmt.Fprintln(w)
+}
+
+// printState says what is special about a backend's endpoints.
+func (b *Backend) printState(w io.Writer) {
+	for _, e := range b.Draining {
+		fmt.Fprintf(w, " draining %s", e.Describe())
+	}
+	for _, e := range b.Unhealthy {
+		fmt.Fprintf(w, " unhealthy %s", e.Describe())
+	}
+	if b.Health == nil {
+		return
+	}
+	if c := b.Health.Check; c != nil {
+		fmt.Fprintf(w, " {check=%s}", c)
+	}
+	if o := b.Health.Outlier; o != nil {
+		fmt.Fprintf(w, " {outlier=%s}", o)
+	}
 }
 
 // describe says what is special about a host.

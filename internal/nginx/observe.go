@@ -4,12 +4,16 @@
 package nginx
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/nginx/state"
 	"github.com/fairway-ingress/fairway/internal/nginx/traffic"
 )
 
@@ -56,6 +60,28 @@ func (d *Driver) Usage(ctx context.Context) (model.Usage, error) {
 		u.Shapes, u.Configuration = c.shapes, c.hash
 	}
 	return u, errors.Join(zonesErr, connectionsErr)
+}
+
+// Ejected lists the endpoints that requests found to fail and that get none for a while, by backend and address, and how many ejections there were
+// since nginx started.
+func (d *Driver) Ejected(ctx context.Context) ([]model.EndpointHealth, uint64, error) {
+	answer, err := d.client.Ejections(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	moment := func(seconds float64) time.Time { return time.UnixMilli(int64(seconds * 1000)) }
+	var list []model.EndpointHealth
+	for _, e := range answer.List {
+		id, address, err := state.ParseEndpoint(e.Backend, e.Endpoint)
+		if err != nil {
+			return nil, 0, fmt.Errorf("answer of nginx: %w", err)
+		}
+		list = append(list, model.EndpointHealth{Backend: id, Endpoint: address, State: model.Ejected, Since: moment(e.Since), Until: moment(e.Until)})
+	}
+	slices.SortFunc(list, func(a, b model.EndpointHealth) int {
+		return cmp.Or(a.Backend.Compare(b.Backend), a.Endpoint.Compare(b.Endpoint))
+	})
+	return list, answer.Total, nil
 }
 
 // Fallback is the certificate for names that have none: self-signed, made at the start.

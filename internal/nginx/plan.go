@@ -73,7 +73,7 @@ func newPlan(now conf.Config, files files, changes []state.Change, last, m *mode
 	if now.Shapes == nil {
 		add(ReasonStart)
 	} else {
-		if !now.Shapes.Contains(needed) {
+		if !now.Shapes.Contains(needed) || !now.Outliers && hasOutliers(m) {
 			add(ReasonShape)
 		}
 		if !now.InFlight && countsRequests(changed, &m.Settings) {
@@ -97,7 +97,7 @@ func newPlan(now conf.Config, files files, changes []state.Change, last, m *mode
 	}
 	if p.Reload {
 		p.Config.Settings, p.Config.Servers, p.Config.Streams = m.Settings, servers, m.Streams
-		p.Config.Databases, p.Config.Template = files.databases, files.template
+		p.Config.Databases, p.Config.Template, p.Config.Outliers = files.databases, files.template, hasOutliers(m)
 		p.Config.ZoneBytes = max(now.ZoneBytes, m.Settings.Worker.ZoneBytes)
 		p.Config.Shapes = conf.Needed(m.Hosts, &m.Settings)
 		p.Config.InFlight = countsRequests(m.Hosts, &m.Settings)
@@ -120,6 +120,11 @@ func countsRequests(hosts []*model.Host, settings *model.Settings) bool {
 	return settings.Route.Balance.CountsRequests() || slices.ContainsFunc(hosts, func(h *model.Host) bool {
 		return slices.ContainsFunc(h.Matches, func(m model.Match) bool { return m.Route.CountsRequests() })
 	})
+}
+
+// hasOutliers tells whether a backend ejects endpoints, so that requests must be observed.
+func hasOutliers(m *model.Model) bool {
+	return slices.ContainsFunc(m.Backends, func(b *model.Backend) bool { return b.Health != nil && b.Health.Outlier != nil })
 }
 
 // changedHosts gives the hosts of m that are no part of last: the shapes of all others are in force.

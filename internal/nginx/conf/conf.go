@@ -12,6 +12,7 @@
 //	ssl_certificate_by_lua   certificate      the certificates of the server name
 //	log_by_lua               traffic.record   counts the request, when requests are counted; exit_worker_by_lua delivers the rest
 //	                         inflight.finish  lets go of the endpoint, when requests in flight are counted
+//	                         outlier.observe  tells how the request went, when a backend ejects endpoints
 //	location /               route.handle     the entry location: routes, answers, or goes on with the default shape
 //	location @SHAPE          -                the same proxying with the directives of the shape
 //	upstream fairway_*       balancer         one per protocol, so that kept connections are never shared between them
@@ -87,6 +88,8 @@ type Config struct {
 	Traffic *Traffic
 	// InFlight tells whether requests in flight are counted, for ways to balance that ask for it.
 	InFlight bool
+	// Outliers lets requests be observed, for backends that eject endpoints.
+	Outliers bool
 	// Template replaces the built-in one; nil for that.
 	Template *Template
 	// Databases are those for GeoIP, by their edition.
@@ -203,7 +206,7 @@ func (c Config) data(hash string) map[string]any {
 	return map[string]any{
 		"Place": c.Place, "Settings": c.Settings, "Shapes": c.Shapes, "ZoneBytes": c.ZoneBytes, "Hash": hash, "Modules": c.Modules,
 		"Default": DefaultShape(c.Settings), "Plain": Shape{}, "NoParts": Parts{}, "Variables": c.variables(), "BodyLimit": c.Shapes.BodyLimit(), "LogDetails": c.logDetails(),
-		"Traffic": c.Traffic, "InFlight": c.InFlight, "Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
+		"Traffic": c.Traffic, "InFlight": c.InFlight, "Outliers": c.Outliers, "Protocols": protocols, "Servers": c.Servers, "Streams": c.Streams, "Params": c.Shapes.params(), "ErrorCodes": c.Shapes.ErrorCodes(), "ReplacesLate": c.Shapes.replacesLate(DefaultShape(c.Settings)), "AuthSnippets": c.Shapes.authSnippets(),
 		"HasStreams": len(c.Streams) > 0 || c.Settings.Raw.Stream != "", "Tables": c.tables(), "GeoIP": c.geoIP(), "AddsHeaders": len(c.Settings.Headers.Response) > 0,
 		"StatePath": StatePath, "AdminSocket": AdminSocket, "PIDFile": PIDFile, "LuaDir": LuaDir, "TempDir": TempDir,
 		"PlaceholderCert": PlaceholderCert, "PlaceholderKey": PlaceholderKey,

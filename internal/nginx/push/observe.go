@@ -31,6 +31,34 @@ func (c *Client) Zones(ctx context.Context) (map[string][2]int64, error) {
 	return answer.Zones, nil
 }
 
+// Ejections are the endpoints that get no requests for a while.
+type Ejections struct {
+	// Total counts ejections since nginx started.
+	Total uint64     `json:"total"`
+	List  []Ejection `json:"list"`
+}
+
+// Ejection is one of them, by the key of its backend and its name; times are Unix seconds.
+type Ejection struct {
+	Backend  string  `json:"backend"`
+	Endpoint string  `json:"endpoint"`
+	Since    float64 `json:"since"`
+	Until    float64 `json:"until"`
+}
+
+// Ejections asks which endpoints are ejected now.
+func (c *Client) Ejections(ctx context.Context) (Ejections, error) {
+	var answer Ejections
+	text, err := c.text(ctx, http.MethodGet, "/ejected")
+	if err != nil {
+		return answer, err
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return answer, fmt.Errorf("answer of nginx: %w", err)
+	}
+	return answer, nil
+}
+
 // Connections are those of clients, and all requests, since nginx started.
 type Connections struct {
 	Active, Reading, Writing, Waiting int64

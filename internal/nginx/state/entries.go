@@ -114,21 +114,6 @@ func backendKey(id model.BackendID) string {
 	return key
 }
 
-func encodeBackend(b *model.Backend) string {
-	peers := make([][]any, len(b.Endpoints))
-	for i, e := range b.Endpoints {
-		address := e.Addr().String()
-		if e.Addr().Is6() {
-			address = "[" + address + "]"
-		}
-		peers[i] = []any{address, e.Port()}
-		if e.Weight > 1 {
-			peers[i] = append(peers[i], e.Weight)
-		}
-	}
-	return encode(map[string]any{"n": b.ID.LogName(), "e": peers})
-}
-
 // encode gives JSON; what it is given can always be encoded.
 func encode(v any) string {
 	out, err := json.Marshal(v)

@@ -276,6 +276,9 @@ func startBackends(certificates *pki) (map[string]netip.AddrPort, error) {
 		healthpb.RegisterHealthServer(s, health{name: name})
 		go func() { _ = s.Serve(l) }()
 	}
+	if err := startMoods(addresses); err != nil {
+		return nil, err
+	}
 	// A port where nobody listens: connections are refused.
 	l, err := listen("refused")
 	if err != nil {

@@ -37,6 +37,7 @@ type request struct {
 	times       int
 	jar         bool // with the case's cookies
 	meanwhile   bool
+	until       bool
 }
 
 func newRequest(method, target string) (*request, error) {
@@ -58,6 +59,8 @@ func (r *request) option(text string) error {
 		r.times, err = strconv.Atoi(rest)
 	case word == "jar":
 		r.jar = true
+	case word == "until":
+		r.until = true
 	case word == "meanwhile":
 		r.meanwhile = true
 	case word == "body":
@@ -313,7 +316,7 @@ func (e expectation) check(r *response) string {
 		return compare(fmt.Sprint(len(r.body)), e.text)
 	case "tries":
 		_, upstream, _ := strings.Cut(r.log, "] [] ") // behind the names of the backends come the endpoints
-		return compare(fmt.Sprint(strings.Count(upstream, "127.0.0.1:")), e.text)
+		return compare(fmt.Sprint(strings.Count(upstream, "127.0.0.")), e.text)
 	case "copy":
 		return compare(cmp.Or(r.copies, "none"), e.text)
 	case "continued":

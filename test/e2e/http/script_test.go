@@ -27,6 +27,7 @@ import (
 //	> Name: value                        a request header; "Host:" replaces the Host header, "Host: -" sends none (HTTP/1.0)
 //	> body 100                           a body of that many bytes with Content-Length; "chunked 100" without
 //	> times 20                           that many requests, each of which must satisfy the lines below
+//	> until                              again and again until all lines below are satisfied, for a minute at most
 //	> jar                                the cookies that earlier requests of the case were given
 //	> sni name                           TLS server name, when it is not the URL's host; "-" for none
 //	> meanwhile                          what follows goes on as soon as a backend has the request; its answer is looked at in the end
@@ -68,7 +69,7 @@ import (
 // Certificates are ${clients.ca} and the like, see pki.expand.
 //
 // Between requests, "apply FILE" brings other manifests into force, "settings FILE" other settings, those of "-" are none, "problem TEXT" demands that a Problem of the last change
-// contains it, and "problem none" that there is none, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
+// contains it, and "problem none" that there is none, "mood NAME WORD" changes how a backend of moods behaves, "wait 1s" waits, "await" waits for the requests that were sent meanwhile, and "reloads N" demands that so many reloads
 // happened since the case's first state.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
@@ -109,6 +110,7 @@ func runCase(t *testing.T, path string) {
 	if read("cluster.yaml") == "" || len(steps) == 0 {
 		t.Fatal("the case needs cluster.yaml and requests.txt")
 	}
+	resetMoods(t)
 	cluster, settings := read("cluster.yaml"), read("settings.yaml")
 	shared.apply(t, cluster, settings)
 	reloads := shared.reloads
@@ -127,6 +129,8 @@ func runCase(t *testing.T, path string) {
 			await()
 		case step.wait > 0:
 			time.Sleep(step.wait)
+		case step.mood != nil:
+			moods[step.mood[0]].set(t, step.mood[1])
 		case step.apply != "":
 			cluster = read(step.apply)
 			shared.apply(t, cluster, settings)
@@ -158,6 +162,7 @@ type step struct {
 
 	await   bool
 	wait    time.Duration
+	mood    []string // name and word
 	reloads int
 	request *request
 	expect  []expectation
@@ -183,6 +188,8 @@ func parseScript(text string) ([]*step, error) {
 			steps = append(steps, &step{line: number, settings: rest})
 		case word == "problem":
 			steps = append(steps, &step{line: number, problem: rest})
+		case word == "mood":
+			steps = append(steps, &step{line: number, mood: strings.Fields(rest)})
 		case word == "await":
 			steps = append(steps, &step{line: number, await: true})
 		case word == "wait":
@@ -250,6 +257,22 @@ func (c *client) send(r *request) (*response, error) {
 
 func (s *step) run(t *testing.T, client *client) {
 	t.Helper()
+	deadline := time.Now().Add(patience)
+	problem := s.try(client)
+	for s.request.until && problem != "" && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+		problem = s.try(client)
+	}
+	if problem != "" {
+		t.Error(problem)
+	}
+}
+
+// patience is how long a request with the line "until" is repeated.
+const patience = 60 * time.Second
+
+// try sends the request as often as it asks for, and says what is wrong with the answers.
+func (s *step) try(client *client) string {
 	answered := map[string]int{}
 	for range s.request.times {
 		logged, complained, arrived := len(shared.access.String()), len(shared.errors.String()), len(arrivals.since(0))
@@ -258,8 +281,7 @@ func (s *step) run(t *testing.T, client *client) {
 			continue
 		}
 		if err != nil {
-			t.Errorf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
-			return
+			return fmt.Sprintf("line %d: %s %s: %v", s.line, s.request.method, s.request.url, err)
 		}
 		answered[r.saw.Backend]++
 		for _, e := range s.expect {
@@ -277,18 +299,18 @@ func (s *step) run(t *testing.T, client *client) {
 				r.errors = awaitErrors(complained, e.text)
 			}
 			if problem := e.check(r); problem != "" {
-				t.Errorf("line %d: %s %s: %s\nanswer: %d %v\n%.600s", e.line, s.request.method, s.request.url, problem, r.status, r.header, r.body)
-				return
+				return fmt.Sprintf("line %d: %s %s: %s\nanswer: %d %v\n%.600s", e.line, s.request.method, s.request.url, problem, r.status, r.header, r.body)
 			}
 		}
 	}
 	for _, e := range s.expect {
 		if e.verb == "backends" {
 			if problem := checkCounts(answered, e.text); problem != "" {
-				t.Errorf("line %d: %s %s: %s", e.line, s.request.method, s.request.url, problem)
+				return fmt.Sprintf("line %d: %s %s: %s", e.line, s.request.method, s.request.url, problem)
 			}
 		}
 	}
+	return ""
 }
 
 // refused tells whether there is to be no answer.
@@ -369,7 +391,7 @@ func checkCounts(answered map[string]int, want string) string {
 	for _, word := range strings.Fields(want) {
 		end := strings.IndexAny(word, "=~<")
 		if end < 0 {
-			wanted[word] = true
+			wanted[strings.TrimPrefix(word, "none")] = true
 			continue
 		}
 		name := word[:end]

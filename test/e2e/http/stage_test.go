@@ -22,6 +22,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	checks "github.com/fairway-ingress/fairway/internal/health"
 	"github.com/fairway-ingress/fairway/internal/ingress"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx"
@@ -33,6 +34,7 @@ import (
 type stage struct {
 	dir                 string
 	driver              *nginx.Driver
+	plane               *checks.Driver // before driver
 	backends            map[string]netip.AddrPort
 	pki                 *pki
 	httpPort, httpsPort int
@@ -46,6 +48,9 @@ type stage struct {
 	problems            []model.Problem        // likewise
 	cases               int                    // that began
 	sessions            tls.ClientSessionCache // of the case
+
+	applying sync.Mutex
+	model    *model.Model // that was applied last
 }
 
 // lines collects what nginx logs.
@@ -124,10 +129,35 @@ func (s *stage) start(traffic *model.TrafficOptions) error {
 	if err != nil {
 		return err
 	}
+	s.plane = checks.New(quiet{s.driver}, checks.Options{AllowLocal: true, Log: slog.New(slog.NewTextHandler(&s.errors, nil))})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
-	go func() { s.stopped <- s.driver.Run(ctx) }()
+	go func() { s.stopped <- s.plane.Run(ctx) }()
+	go s.follow(ctx)
 	return nil
+}
+
+// quiet is nginx' driver without the reasons to apply a model again that the tests see to themselves.
+type quiet struct{ *nginx.Driver }
+
+func (quiet) Restarted() <-chan struct{} { return nil }
+
+// follow applies the last model again when a check has found something, as the controller does.
+func (s *stage) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.plane.Restarted():
+		}
+		s.applying.Lock()
+		if s.model != nil {
+			if _, err := s.plane.Apply(ctx, s.model); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(&s.errors, "apply again: %v\n", err)
+			}
+		}
+		s.applying.Unlock()
+	}
 }
 
 // expand puts the backends' addresses into a text, ${web.ip}, ${web.port}, nginx' own ports, ${self.http}, ${self.https}, and ${once}, a number
@@ -220,7 +250,10 @@ func (s *stage) applyModel(t testing.TB, m *model.Model) model.Change {
 func (s *stage) try(m *model.Model) (model.Change, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	return s.driver.Apply(ctx, m)
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	s.model = m
+	return s.plane.Apply(ctx, m)
 }
 
 func (s *stage) applied(t testing.TB, change model.Change, err error) model.Change {

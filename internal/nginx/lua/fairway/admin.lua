@@ -2,7 +2,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Answers the controller on the admin socket: GET /status says which state and configuration this nginx has, POST /push applies a push, POST
--- /traffic gives what requests were counted since it was last asked, GET /zones the size and the free bytes of each shared memory.
+-- /traffic gives what requests were counted since it was last asked, GET /zones the size and the free bytes of each shared memory, GET /ejected
+-- the endpoints that get no requests for a while because they failed some.
 
 local cjson = require "cjson.safe"
 local state = require "fairway.state"
@@ -60,6 +61,9 @@ function M.handle()
     end
     if method == "GET" and path == "/zones" then
         return answer(200, { zones = zones() })
+    end
+    if method == "GET" and path == "/ejected" then
+        return answer(200, require("fairway.outlier").report())
     end
     return answer(404, { error = "no such resource" })
 end

@@ -10,6 +10,7 @@ local ewma = require "fairway.ewma"
 local hash = require "fairway.hash"
 local hold = require("fairway.inflight").hold
 local least_conn = require "fairway.least_conn"
+local outlier = require "fairway.outlier"
 local p2c = require "fairway.p2c"
 local round_robin = require "fairway.round_robin"
 local sticky = require "fairway.sticky"
@@ -66,11 +67,18 @@ function M.balance()
     if not (backend and backend.e[1]) then
         return ngx.exit(503)
     end
+    local watched = backend.outlier
+    if watched then
+        outlier.refresh(backend)
+    end
     local failed = get_last_failure() ~= nil
     if not failed and tries ~= M.upstream_tries then
         allow_tries(tries, backend)
     end
     local peer = pick(backend, balance, failed, key)
+    if watched then
+        outlier.watch(peer)
+    end
     local ok, err = set_current_peer(peer[1], peer[2])
     if not ok then
         ngx.log(ngx.ERR, "endpoint ", peer[1], ":", peer[2], ": ", err)

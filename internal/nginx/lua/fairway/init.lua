@@ -24,6 +24,7 @@ function M.master(options)
     route.health_path = options.health_path
     route.self = options.self
     require("fairway.balancer").upstream_tries = options.tries
+    require("fairway.endpoints").select = require("fairway.health").select
     require("fairway.url_balancer").self = options.self
     require("fairway.client").variables = options.request
     local headers = require "fairway.response_headers"

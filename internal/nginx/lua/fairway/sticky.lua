@@ -34,7 +34,8 @@ function M.holds(affinity, backend, key)
     return mark ~= nil and mark == mark_of(backend, key)
 end
 
--- The two kinds of keys: each finds the endpoint of a key, or nil, and makes a key for a random endpoint that was not tried.
+-- The two kinds of keys: each finds the endpoint of a key, or nil, in the list of those that keep clients, and makes a key for a random
+-- endpoint of the list of those that take new ones, if possible one that was not tried.
 local persistent, balanced = {}, {}
 
 -- The endpoints of a list by their keys.
@@ -66,13 +67,13 @@ function balanced.find(list, key)
     return hash.find(list, key)
 end
 
--- A random key leads to a random endpoint; it takes some keys to meet one that was not tried.
-function balanced.make(list, tried)
+-- A random key leads to a random endpoint; it takes some keys to meet one that was not tried and does not drain.
+function balanced.make(list, tried, kept)
     local endpoint, key
-    for _ = 1, 64 do
+    for _ = 1, kept == list and 64 or 64 * #kept do
         key = format("%08x%08x", random(0, 4294967295), random(0, 4294967295))
-        endpoint = hash.find(list, key)
-        if not (tried and tried[endpoint]) then
+        endpoint = hash.find(kept, key)
+        if not (tried and tried[endpoint] or endpoint.draining) then
             break
         end
     end
@@ -130,12 +131,13 @@ function M.choose(backend, balance, failed, backend_key)
     local affinity = balance.affinity
     local kind = affinity.persistent and persistent or balanced
     local list = backend.e
+    local kept = backend.kept or list
     local key = read(affinity)
-    local endpoint = key and key ~= "" and kind.find(list, key)
-    if endpoint and not (failed and affinity.change_on_failure) then
+    local endpoint = key and key ~= "" and kind.find(kept, key)
+    if endpoint and not (failed and (affinity.change_on_failure or endpoint.draining)) then
         return endpoint
     end
-    endpoint, key = kind.make(list, failed and endpoints.tried(list) or nil)
+    endpoint, key = kind.make(list, failed and endpoints.tried(list) or nil, kept)
     give(affinity, key .. "|" .. mark_of(backend, backend_key))
     return endpoint
 end

@@ -5,6 +5,7 @@
 -- variable, or this nginx.
 
 local balancer = require "ngx.balancer"
+local outlier = require "fairway.outlier"
 local round_robin = require "fairway.round_robin"
 local store = require "fairway.store"
 
@@ -32,6 +33,9 @@ local function connect(key)
         local backend = store.backend(key)
         if not (backend and backend.e[1]) then
             return ngx.exit(502)
+        end
+        if backend.outlier then
+            outlier.refresh(backend)
         end
         local peer = round_robin.choose(backend)
         address, port = peer[1], peer[2]

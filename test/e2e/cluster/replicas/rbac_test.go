@@ -102,8 +102,8 @@ func TestRights(t *testing.T) {
 	e.makeNamed(t, ns)
 	kinds := [][]string{
 		{"--configmap", ns + "/settings", "--enable-topology-aware-routing", "--watch-namespace-selector", "kubernetes.io/metadata.name=" + ns},
-		{"--publish-service", ns + "/web", "--default-backend-service", ns + "/web", "--tcp-services-configmap", ns + "/settings"},
-		{"--watch-namespace", ns, "--tcp-services-configmap", own + "/tcp"},
+		{"--publish-service", ns + "/web", "--default-backend-service", ns + "/web"},
+		{"--watch-namespace", ns},
 	}
 	for n, flags := range kinds {
 		r := e.start(t, fmt.Sprintf("rights-%d", n), flags...)

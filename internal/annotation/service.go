@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package annotation
+
+import (
+	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
+
+// own marks keys as Fairway's own.
+func own(keys ...Key) []Key {
+	for i := range keys {
+		keys[i].Own = true
+	}
+	return keys
+}
+
+// ServiceGroups tells which groups of keys about a backend a Service has annotations of.
+type ServiceGroups struct{ Check, Outlier bool }
+
+// ParseService reads the annotations of a Service, owner, that are about its endpoints: Fairway's own keys of the scope Service. The problems are in the
+// order of the keys.
+func ParseService(owner model.Ref, annotations map[string]string) (model.Health, ServiceGroups, []model.Problem) {
+	if !concernsUs(annotations) {
+		return model.Health{}, ServiceGroups{}, nil
+	}
+	defaults := model.DefaultSettings()
+	p := newParser(OwnPrefix, owner, &defaults)
+	var groups ServiceGroups
+	for _, name := range p.read(annotations) {
+		key := index[name]
+		switch {
+		case key == nil:
+			p.unknown(name)
+		case key.Scope != Service:
+			p.problem(name, model.ReasonInvalidAnnotation, "counts on an Ingress alone; set it there or remove it")
+		default:
+			groups.Check = groups.Check || strings.HasPrefix(name, "health-check-")
+			groups.Outlier = groups.Outlier || strings.HasPrefix(name, "outlier-")
+			p.apply(key, name, p.given[name])
+		}
+	}
+	p.finishCheck()
+	p.finishOutlier()
+	return p.effect.Health, groups, p.problems
+}
+
+// concernsUs tells whether an object has annotations with Fairway's own prefix.
+func concernsUs(annotations map[string]string) bool {
+	for name := range annotations {
+		if strings.HasPrefix(name, OwnPrefix+"/") {
+			return true
+		}
+	}
+	return false
+}
