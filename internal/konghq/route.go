@@ -4,6 +4,7 @@
 package konghq
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	netv1 "k8s.io/api/networking/v1"
 
+	"github.com/fairway-ingress/fairway/internal/annotation"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/kongapi"
@@ -50,6 +52,7 @@ func (r *run) readIngress(ing *netv1.Ingress) {
 	i.options, i.closed = i.notes.routeOptions()
 	i.aliases = i.notes.hostAliases()
 	i.plugins = r.attachments(i.notes, i.origin)
+	i.tellOwn()
 	if ing.Annotations["ingress.kubernetes.io/force-ssl-redirect"] == "true" {
 		i.redirect = 302
 		if s := i.options.RedirectStatus; s != 0 {
@@ -61,6 +64,19 @@ func (r *run) readIngress(ing *netv1.Ingress) {
 	}
 	if backend := ing.Spec.DefaultBackend; backend != nil {
 		i.readDefaultBackend(backend)
+	}
+}
+
+// tellOwn reports those of Fairway's own annotations that no route shows.
+func (i *ingressReader) tellOwn() {
+	for name, instead := range map[string]string{
+		"service-upstream":     "the annotation " + serviceUpstream + " of the Service replaces it",
+		"from-to-www-redirect": "an Ingress for the other name with a KongPlugin of the plugin redirect replaces it",
+	} {
+		if i.ownTrue(i.ing, name) {
+			i.problem(i.origin.Ref, "metadata.annotations["+cmp.Or(i.AnnotationsPrefix, annotation.DefaultPrefix)+"/"+name+"]", model.ReasonUnsupported,
+				"the Kong data plane has nothing for it; %s", instead)
+		}
 	}
 }
 

@@ -122,11 +122,30 @@ func (w *writer) key(name string, first bool) bool {
 	return false
 }
 
+// text writes a string. Characters that YAML does not take as they are, though JSON does, are escaped: one of them would spoil a whole document.
 func (w *writer) text(s string) {
+	begin := w.out.Len()
 	encoder := json.NewEncoder(w.out)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(s) // a string always encodes
 	w.out.Truncate(w.out.Len() - 1)
+	if !strings.ContainsFunc(s, unprintable) {
+		return
+	}
+	written := w.out.String()[begin:]
+	w.out.Truncate(begin)
+	for _, r := range written {
+		if unprintable(r) {
+			fmt.Fprintf(w.out, `\u%04x`, r)
+		} else {
+			w.out.WriteRune(r)
+		}
+	}
+}
+
+// unprintable tells whether a character may not stand in YAML (1.1, c-printable).
+func unprintable(r rune) bool {
+	return r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
 func (w *writer) value(v reflect.Value, set bool) {

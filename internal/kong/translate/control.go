@@ -95,7 +95,7 @@ func (t *translation) applyHost(r *route) {
 		asked bool
 		what  string
 	}{
-		{h.TLS != nil && h.TLS.Ciphers != "", "ciphers of a host"},
+		{h.TLS != nil && (h.TLS.Ciphers != "" || h.TLS.PreferServer != nil), "ciphers of a host"},
 		{h.AppRoot != "", "app-root"},
 		{len(h.Patterns) > 0, "expressions as aliases of a host"},
 		{h.Passthrough != nil, "TLS passthrough by annotation; a TCPIngress with konghq.com/protocols: tls_passthrough replaces it"},

@@ -131,6 +131,11 @@ func (t *translation) applyRequest(r *route, p, d *model.Policy) {
 	if p.Buffers.Response != d.Buffers.Response && r.ResponseBuffering == nil {
 		r.ResponseBuffering = ptr(p.Buffers.Response)
 	}
+	sizes := p.Buffers
+	sizes.Request, sizes.Response = d.Buffers.Request, d.Buffers.Response
+	if sizes != d.Buffers {
+		t.unsupported(r, "sizes of buffers", "")
+	}
 	if p.Redirect != nil {
 		t.redirect(r, p.Redirect)
 	}

@@ -42,9 +42,26 @@ func (t *translation) applyUpstream(r *route, p, d *model.Policy) {
 			v.retries = -1
 		}
 	}
-	v.tls = p.UpstreamTLS
+	if u := p.UpstreamTLS; u != nil {
+		plain := *u
+		plain.Ciphers, plain.Protocols, plain.SNI = "", "", false
+		v.tls = &plain
+		t.tellTLS(r, u)
+	}
 	t.balance(r, p.Balance)
 	t.sendHost(r, p.Host)
+}
+
+// The annotations' defaults, which are near enough to Kong's.
+const (
+	usualCiphers   = "DEFAULT"
+	usualProtocols = "TLSv1.2"
+)
+
+func (t *translation) tellTLS(r *route, u *model.UpstreamTLS) {
+	if u.Ciphers != usualCiphers || u.Protocols != usualProtocols {
+		t.unsupported(r, "ciphers and versions of TLS towards a backend", "those of Kong's own configuration are in force")
+	}
 }
 
 // variable is a template of one variable alone.
@@ -55,6 +72,9 @@ func (t *translation) balance(r *route, b *model.Balance) {
 	switch {
 	case b == nil:
 	case b.Affinity != nil:
+		if a := b.Affinity; a.MaxAge != nil || a.Expires != nil || a.Domain != "" || a.SameSite != "" || a.Secure || a.ChangeOnFailure {
+			t.unsupported(r, "attributes of the cookie of affinity but its name and path", "Kong's own are in force")
+		}
 		r.upstream().algorithm = "consistent-hashing"
 		r.upstream().hash = model.KongHash{Cookie: b.Affinity.Name, CookiePath: b.Affinity.Path}
 	case b.Algorithm == model.EWMA:
@@ -64,6 +84,9 @@ func (t *translation) balance(r *route, b *model.Balance) {
 		if !ok {
 			t.unsupported(r, "a hash of "+string(b.HashBy), "requests are spread evenly")
 			return
+		}
+		if b.Subset > 0 {
+			t.unsupported(r, "hashing to groups of endpoints", "requests are hashed to one")
 		}
 		r.upstream().algorithm, r.upstream().hash = "consistent-hashing", hash
 	}
