@@ -38,13 +38,16 @@ func (q *leadQuestion) ask() bool {
 	return answer != nil && (*answer)()
 }
 
-// lead has the driver know who leads.
+// lead has the driver know who leads, and the leader what there is to write.
 func (f *kongFlags) lead(r *replica) {
 	answer := func() bool { return true }
 	if r != nil && r.election != nil {
 		answer = r.election.Leading
 	}
 	f.leads.answer.Store(&answer)
+	if f.told != nil {
+		f.told(r)
+	}
 }
 
 // runKong is run with Kong Gateways as data plane.
@@ -83,6 +86,8 @@ func (f *controllerFlags) runKong(ctx context.Context, cancel context.CancelCaus
 		}),
 	}
 	loop.Metrics.Register(families.Collectors()...)
+	f.judgeKong(meaning, objects, driver)
+	f.kong.told = func(r *replica) { f.tellKong(meaning, loop, r, log) }
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, More: map[string]http.Handler{
 		controller.KongStatePath: showKong(func(context.Context) (kong.Shown, error) { return driver.State() }),
 		controller.KongDiffPath:  showKong(driver.Diff),

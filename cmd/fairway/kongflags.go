@@ -44,6 +44,8 @@ type kongFlags struct {
 	clusterDomain                    string
 
 	leads leadQuestion
+	// told hooks up what the leader writes about custom resources; nil for nothing.
+	told func(*replica)
 }
 
 // kongTLSFlags are for an Admin API over TLS; what may be given as text may be given as a file.

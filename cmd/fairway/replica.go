@@ -24,14 +24,16 @@ import (
 
 // replica is this process as one of several: whether it leads, and what it does then. With manifests, where nobody else can be, there is none.
 type replica struct {
-	flags     *leaderFlags
-	log       *slog.Logger
-	pod       podName
-	election  *election.Election // nil without one
-	status    *status.Writer     // nil where no status is written
-	events    *events.Reporter
-	siblings  status.Replicas
-	published *corev1.Service // owned by the loop's goroutine
+	flags    *leaderFlags
+	log      *slog.Logger
+	pod      podName
+	election *election.Election // nil without one
+	status   *status.Writer     // nil where no status is written
+	// programmer writes the conditions of Kong's custom resources; nil where there are none.
+	programmer *status.Programmer
+	events     *events.Reporter
+	siblings   status.Replicas
+	published  *corev1.Service // owned by the loop's goroutine
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -170,9 +172,12 @@ func (r *replica) stop() {
 // lead is what the leader does.
 func (r *replica) lead(term, work context.Context) {
 	if r.status == nil {
-		<-work.Done()
+		r.program(work)
 		return
 	}
+	conditions := make(chan struct{})
+	go func() { defer close(conditions); r.program(work) }()
+	defer func() { <-conditions }()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

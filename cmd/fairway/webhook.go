@@ -34,6 +34,8 @@ type webhookFlags struct {
 	lifetime             time.Duration
 	warn, strict         bool
 	validate, inspection bool
+
+	kong *admission.Kong // nil unless the data plane is Kong
 }
 
 func (f *webhookFlags) flags() *pflag.FlagSet {
@@ -110,7 +112,7 @@ func (f *webhookFlags) start(ctx context.Context, api *apiFlags, objects control
 	}
 	log = log.With("part", "webhook")
 	source := objects.(*kube.Source) // check has refused others
-	reviewer := &admission.Reviewer{Objects: source, Index: &admission.Index{}, Options: options, Strict: f.strict}
+	reviewer := &admission.Reviewer{Objects: source, Index: &admission.Index{}, Options: options, Strict: f.strict, Kong: f.kong}
 	source.FollowIngresses(reviewer.Index.Replace)
 	certificate, follow, err := f.openCertificate(api, log)
 	if err != nil {
