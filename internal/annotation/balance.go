@@ -4,6 +4,8 @@
 package annotation
 
 import (
+	"time"
+
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/value"
 )
@@ -28,6 +30,14 @@ var balance = Group{
 			Source:  "Service.spec.clusterIP",
 			Differs: "It concerns the routes of this Ingress alone; there the oldest Ingress with the Service and port decided for all.",
 		}, func(e *Effect, v bool) { e.VirtualService = v }),
+
+		Parsed("slow-start", "time such as 30s or 2m, up to 1h", Spec{
+			Scope: Route, Risk: Low, Own: true, Default: "none", Example: "30s", OnCanary: true, OnService: true,
+			Doc: "An endpoint that joins others has its full share of the requests after that time, and until then a part of it that grows evenly from a twentieth. Endpoints that are " +
+				"there at the start of nginx have theirs at once, and so have all when none was there before. It has no effect on what is hashed: upstream-hash-by and balanced cookies. " +
+				"On a Service it is for the routes that lead there and say nothing.",
+			Source: "Fairway",
+		}, value.DurationWithin(time.Second, time.Hour), func(e *Effect, v time.Duration) { e.balance.slowStart = v }),
 
 		Parsed("upstream-hash-by", "text with nginx variables", Spec{
 			Scope: Route, Risk: High, Refused: true, Default: "none", Example: "$request_uri", OnCanary: true,
@@ -71,6 +81,7 @@ type balanceDraft struct {
 	hashBy    model.Template
 	subset    bool
 	size      int
+	slowStart time.Duration
 }
 
 const usualSubset = 3
@@ -89,6 +100,14 @@ func finishBalance(p *parser) {
 		// As the settings say.
 	default:
 		p.effect.Policy.Balance = &model.Balance{Algorithm: *draft.algorithm}
+	}
+	if draft.slowStart > 0 {
+		var balance model.Balance
+		if b := p.effect.Policy.Balance; b != nil {
+			balance = *b
+		}
+		balance.SlowStart = draft.slowStart
+		p.effect.Policy.Balance = &balance
 	}
 }
 

@@ -55,6 +55,8 @@ type Spec struct {
 	Refused bool
 	// Closes says that the routes of the Ingress are closed when the value does not parse, or the key cannot be honoured.
 	Closes bool
+	// OnService says that the key, though it is about routes, counts on Services too, for routes that lead there and say nothing.
+	OnService bool
 	// OnCanary says that the key counts on a canary too.
 	OnCanary bool
 	// TakesEmpty says that an empty value is a value, not an absent annotation.

@@ -5,6 +5,7 @@ package annotation
 
 import (
 	"strings"
+	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 )
@@ -20,11 +21,17 @@ func own(keys ...Key) []Key {
 // ServiceGroups tells which groups of keys about a backend a Service has annotations of.
 type ServiceGroups struct{ Check, Outlier bool }
 
-// ParseService reads the annotations of a Service, owner, that are about its endpoints: Fairway's own keys of the scope Service. The problems are in the
-// order of the keys.
-func ParseService(owner model.Ref, annotations map[string]string) (model.Health, ServiceGroups, []model.Problem) {
+// ServiceEffect is what the annotations of a Service ask for.
+type ServiceEffect struct {
+	Health    model.Health
+	SlowStart time.Duration
+}
+
+// ParseService reads the annotations of a Service, owner, that are about its endpoints: Fairway's own keys of the scope Service, and slow-start. The problems
+// are in the order of the keys.
+func ParseService(owner model.Ref, annotations map[string]string) (ServiceEffect, ServiceGroups, []model.Problem) {
 	if !concernsUs(annotations) {
-		return model.Health{}, ServiceGroups{}, nil
+		return ServiceEffect{}, ServiceGroups{}, nil
 	}
 	defaults := model.DefaultSettings()
 	p := newParser(OwnPrefix, owner, &defaults)
@@ -34,7 +41,7 @@ func ParseService(owner model.Ref, annotations map[string]string) (model.Health,
 		switch {
 		case key == nil:
 			p.unknown(name)
-		case key.Scope != Service:
+		case key.Scope != Service && !key.OnService:
 			p.problem(name, model.ReasonInvalidAnnotation, "counts on an Ingress alone; set it there or remove it")
 		default:
 			groups.Check = groups.Check || strings.HasPrefix(name, "health-check-")
@@ -44,7 +51,7 @@ func ParseService(owner model.Ref, annotations map[string]string) (model.Health,
 	}
 	p.finishCheck()
 	p.finishOutlier()
-	return p.effect.Health, groups, p.problems
+	return ServiceEffect{p.effect.Health, p.effect.balance.slowStart}, groups, p.problems
 }
 
 // concernsUs tells whether an object has annotations with Fairway's own prefix.

@@ -35,7 +35,7 @@ func newCanary(c *pathClaim, main *model.Balance) model.Canary {
 	}
 	own := model.Balance{Affinity: main.Affinity}
 	if b := effect.Policy.Balance; b != nil {
-		own.Algorithm, own.HashBy, own.Subset = b.Algorithm, b.HashBy, b.Subset
+		own.Algorithm, own.HashBy, own.Subset, own.SlowStart = b.Algorithm, b.HashBy, b.Subset, b.SlowStart
 	}
 	canary.Balance = &own
 	return canary

@@ -5,6 +5,7 @@ package ingress
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -73,15 +74,18 @@ type backendHealth struct {
 // serviceHealth is what a Service says of its endpoints itself.
 type serviceHealth struct {
 	model.Health
-	groups   annotation.ServiceGroups
-	problems []model.Problem
+	groups    annotation.ServiceGroups
+	slowStart time.Duration
+	problems  []model.Problem
 }
 
 func readServiceHealth(service *corev1.Service) serviceHealth {
 	var s serviceHealth
 	if service != nil && service.Spec.Type != corev1.ServiceTypeExternalName {
-		s.Health, s.groups, s.problems = annotation.ParseService(
+		var effect annotation.ServiceEffect
+		effect, s.groups, s.problems = annotation.ParseService(
 			model.Ref{Kind: "Service", Namespace: service.Namespace, Name: service.Name}, service.Annotations)
+		s.Health, s.slowStart = effect.Health, effect.SlowStart
 	}
 	return s
 }

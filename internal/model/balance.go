@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Balance says how requests, or connections, are spread over the endpoints of a backend, by the endpoints' weights.
@@ -16,6 +17,9 @@ type Balance struct {
 	HashBy Template
 	// Subset is the size of the groups that Hash spreads over; 0 hashes to one endpoint.
 	Subset int
+	// SlowStart is how long it takes until an endpoint that joins others has its full share; 0 as the backend says. It means
+	// nothing to Hash, and to cookies that are hashed.
+	SlowStart time.Duration
 	// Affinity keeps a client on an endpoint by a cookie; it overrides Algorithm.
 	Affinity *Affinity
 }
@@ -52,15 +56,18 @@ func (r *Route) CountsRequests() bool {
 }
 
 func (b *Balance) String() string {
+	words := []string{b.Algorithm.String()}
 	switch {
 	case b.Affinity != nil:
-		return b.Affinity.String()
-	case b.Algorithm != Hash:
-		return b.Algorithm.String()
+		words[0] = b.Affinity.String()
+	case b.Algorithm == Hash:
+		words[0] = "hash of " + string(b.HashBy)
 	}
-	words := []string{"hash of " + string(b.HashBy)}
-	if b.Subset > 0 {
+	if b.Affinity == nil && b.Subset > 0 {
 		words = append(words, fmt.Sprintf("in groups of %d", b.Subset))
+	}
+	if b.SlowStart > 0 {
+		words = append(words, fmt.Sprintf("slow start %s", b.SlowStart))
 	}
 	return strings.Join(words, " ")
 }

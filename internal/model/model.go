@@ -179,6 +179,8 @@ type Backend struct {
 	Endpoints []Endpoint
 	// Draining, sorted likewise and none of Endpoints, are about to go: they get the requests of clients whose cookies lead to them, and no others.
 	Draining []Endpoint
+	// SlowStart is that of routes that have none of their own, see Balance.
+	SlowStart time.Duration
 	// Health is how endpoints are judged; nil for not at all.
 	Health *Health
 	// Unhealthy are those of Endpoints that checks found unwell, sorted likewise. A build leaves it empty; see package health.
@@ -188,7 +190,7 @@ type Backend struct {
 // Equal tells whether two backends are the same in all.
 func (b *Backend) Equal(other *Backend) bool {
 	same := b.ID == other.ID && slices.Equal(b.Endpoints, other.Endpoints) && slices.Equal(b.Draining, other.Draining) && slices.Equal(b.Unhealthy, other.Unhealthy)
-	return same && reflect.DeepEqual(b.Health, other.Health)
+	return same && b.SlowStart == other.SlowStart && reflect.DeepEqual(b.Health, other.Health)
 }
 
 // Usable gives the endpoints that new connections are to be spread over, by what checks say: all when too few are well.

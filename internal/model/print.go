@@ -78,6 +78,9 @@ func (b *Backend) printState(w io.Writer) {
 	for _, e := range b.Unhealthy {
 		fmt.Fprintf(w, " unhealthy %s", e.Describe())
 	}
+	if b.SlowStart > 0 {
+		fmt.Fprintf(w, " {slow start=%s}", b.SlowStart)
+	}
 	if b.Health == nil {
 		return
 	}

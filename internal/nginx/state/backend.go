@@ -21,6 +21,7 @@ type backendEntry struct {
 	Draining  []peer        `json:"draining,omitempty"`
 	Down      []int         `json:"down,omitempty"` // places in e, counted from 1
 	Panic     int           `json:"panic,omitempty"`
+	SlowStart float64       `json:"slow_start,omitempty"` // seconds
 	Outlier   *outlierEntry `json:"outlier,omitempty"`
 }
 
@@ -40,7 +41,7 @@ type outlierEntry struct {
 }
 
 func encodeBackend(b *model.Backend) string {
-	entry := backendEntry{LogName: b.ID.LogName(), Endpoints: peers(b.Endpoints), Down: places(b.Unhealthy, b.Endpoints)}
+	entry := backendEntry{LogName: b.ID.LogName(), Endpoints: peers(b.Endpoints), Down: places(b.Unhealthy, b.Endpoints), SlowStart: b.SlowStart.Seconds()}
 	if len(b.Draining) > 0 {
 		entry.Draining = peers(b.Draining)
 	}

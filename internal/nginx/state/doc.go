@@ -16,7 +16,8 @@
 //	         brackets, a WEIGHT of 1 is absent
 //	         Where there is more to say, also "draining", endpoints like those of e which only get the requests of clients that they have, "down", the
 //	         places in e, counted from 1, of those that checks found unwell, "panic", the percentage of e below which all of e are used, and "outlier",
-//	         see outlierEntry. What outlier.lua counts, and whom it ejects, is in shared memory of its own and no part of the state.
+//	         see outlierEntry, and "slow_start", in seconds, for routes that have none of their own. What outlier.lua counts, and whom it
+//	         ejects, is in shared memory of its own and no part of the state.
 //	c:ID     a certificate: { "chain": PEM, "key": PEM, "ocsp": what its authority says, DER in base64,
 //	         "ocsp_until": Unix time }; the latter two are absent when nobody knows
 //	s:NAME   the certificates of a TLS server name: [ID…]

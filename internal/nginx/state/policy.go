@@ -115,6 +115,7 @@ type balanceEntry struct {
 	Algorithm string         `json:"algorithm"`         // a model.Algorithm
 	HashBy    string         `json:"hash_by,omitempty"` // template
 	Subset    int            `json:"subset,omitempty"`
+	SlowStart float64        `json:"slow_start,omitempty"` // seconds
 	Affinity  *affinityEntry `json:"affinity,omitempty"`
 }
 
@@ -299,6 +300,7 @@ func encodeBalance(b *model.Balance) *balanceEntry {
 	if b != nil {
 		entry.Algorithm = b.Algorithm.String()
 		entry.HashBy, entry.Subset, entry.Affinity = string(b.HashBy), b.Subset, newAffinity(b.Affinity)
+		entry.SlowStart = b.SlowStart.Seconds()
 	}
 	entry.ID = identify(entry)
 	return entry

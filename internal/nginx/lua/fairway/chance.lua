@@ -4,15 +4,16 @@
 -- Takes an endpoint by chance, each as often as its weight says. (random.lua has the random numbers that nobody can guess.)
 
 local endpoints = require "fairway.endpoints"
+local slow_start = require "fairway.slow_start"
 
 local M = {}
 
-function M.choose(backend, _, failed)
+function M.choose(backend, balance, failed)
     local list = backend.e
     if failed then
         list = endpoints.untried(list, endpoints.tried(list))
     end
-    return endpoints.random(list)
+    return endpoints.random(list, backend.newest and slow_start.seconds(backend, balance))
 end
 
 return M

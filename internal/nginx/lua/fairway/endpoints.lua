@@ -5,7 +5,8 @@
 --
 -- An endpoint is { address, port, weight, name = "address:port" } and what the ways to balance keep of it; a weight of 1 is absent. One that
 -- stays when others come or go stays the same table, so that what is kept of it is never lost. A backend (see store.lua) has two lists:
--- `all` of them, and `e`, those that requests may go to. What is computed of a list hangs on the list, and is forgotten with it.
+-- `all` of them, and `e`, those that requests may go to. What is computed of a list hangs on the list, and is forgotten with it. An endpoint
+-- that joined others has `since`, the time when it did; the backend has `newest`, the latest of these of late. See slow_start.lua.
 --
 -- A way to balance is a module with these members:
 --
@@ -15,6 +16,8 @@
 --   finished(endpoint)                     may be absent; with counts, called when a request ends that was at the endpoint last
 --
 -- Whoever has a reason not to use an endpoint sets `select` below.
+
+local slow_start = require "fairway.slow_start"
 
 local var = ngx.var
 local floor, random = math.floor, math.random
@@ -62,26 +65,57 @@ local function weigh(list)
 end
 M.weigh = weigh
 
--- Asks anew which endpoints of a backend requests may go to.
-function M.renew(backend)
-    local select = M.select
-    backend.e = weigh(select and select(backend) or backend.all)
+-- Notes when endpoints joined a list that others were on before: none has joined if all are new.
+local function note_joined(backend, before, at)
+    local list = backend.e
+    if before == list or not before[1] then
+        return
+    end
+    local had, joined = {}, {}
+    for i = 1, #before do
+        had[before[i]] = true
+    end
+    for i = 1, #list do
+        if not had[list[i]] then
+            joined[#joined + 1] = list[i]
+        end
+    end
+    if #joined < #list then
+        for i = 1, #joined do
+            joined[i].since, backend.newest = at, at
+        end
+    end
 end
 
--- Prepares a freshly decoded backend. `before` is what the worker knew of it until now, or nil.
+local function choose_list(backend, before, at)
+    local select = M.select
+    backend.e = weigh(select and select(backend) or backend.all)
+    if before then
+        note_joined(backend, before, at)
+    end
+end
+
+-- Asks anew which endpoints of a backend requests may go to.
+function M.renew(backend)
+    choose_list(backend, backend.e, ngx.now())
+end
+
+-- Prepares a freshly decoded backend. `before` is what the worker knew of it until it changed, or nil.
 function M.adopt(backend, before)
     local list = backend.e
     backend.all = list
-    if before then
-        local known = M.by_name(before.all)
-        for i = 1, #list do
-            local same = known[name_of(list[i])]
-            if same then
-                same[3], list[i] = list[i][3], same
-            end
+    if not before then
+        return choose_list(backend)
+    end
+    local known = M.by_name(before.all)
+    for i = 1, #list do
+        local same = known[name_of(list[i])]
+        if same then
+            same[3], list[i] = list[i][3], same
         end
     end
-    M.renew(backend)
+    backend.newest = before.newest
+    choose_list(backend, before.e, before.retired)
 end
 
 -- Gives a table with true for each endpoint of a list that this request has tried, or nil when that is true of all; and the name of the
@@ -133,8 +167,7 @@ local function sums_of(list)
     return sums
 end
 
--- Gives an endpoint of a list by chance, each as often as its weight says.
-function M.random(list)
+local function draw(list)
     local count = #list
     if not list.weighted then
         return list[random(count)]
@@ -153,12 +186,27 @@ function M.random(list)
     return list[from]
 end
 
--- Gives two random endpoints of a list, different ones if there are. Where they differ in weight the two may be the same: else a heavy one, which
--- nearly always stands in the pair, would not get more than others.
-function M.two(list)
+-- Gives an endpoint of a list by chance, each as often as its weight says; one that has just come, where `seconds` is how long it takes to
+-- have its full share, less often.
+function M.random(list, seconds)
+    local endpoint = draw(list)
+    if seconds then
+        for _ = 1, 32 do
+            if random() < slow_start.share(endpoint, seconds) then
+                break
+            end
+            endpoint = draw(list)
+        end
+    end
+    return endpoint
+end
+
+-- Gives two random endpoints of a list, different ones if there are. Where they differ in weight, or one has just come, the two may be the
+-- same: else a heavy one, which nearly always stands in the pair, would not get more than others, nor a new one less.
+function M.two(list, seconds)
     local count = #list
-    if list.weighted then
-        return M.random(list), M.random(list)
+    if list.weighted or seconds then
+        return M.random(list, seconds), M.random(list, seconds)
     end
     local first = random(count)
     if count == 1 then

@@ -9,6 +9,7 @@
 
 local endpoints = require "fairway.endpoints"
 local inflight = require "fairway.inflight"
+local slow_start = require "fairway.slow_start"
 
 local exp, max = math.exp, math.max
 local now = ngx.now
@@ -54,11 +55,11 @@ local function note(average, time)
 end
 
 -- Gives how long a request would take at an endpoint.
-local function cost(list, endpoint, at)
-    return (decayed(average_of(list, endpoint), at) + least) * (1 + inflight.at(endpoint) / (endpoint[3] or 1))
+local function cost(list, endpoint, at, seconds)
+    return (decayed(average_of(list, endpoint), at) + least) * (1 + inflight.at(endpoint) / slow_start.weight(endpoint, seconds))
 end
 
-function M.choose(backend, _, failed)
+function M.choose(backend, balance, failed)
     local list = backend.e
     local left = list
     if failed then
@@ -69,9 +70,10 @@ function M.choose(backend, _, failed)
         end
         left = endpoints.untried(list, tried)
     end
-    local first, second = endpoints.two(left)
+    local seconds = backend.newest and slow_start.seconds(backend, balance)
+    local first, second = endpoints.two(left, seconds)
     local at = now()
-    if cost(list, second, at) < cost(list, first, at) then
+    if cost(list, second, at, seconds) < cost(list, first, at, seconds) then
         return second
     end
     return first

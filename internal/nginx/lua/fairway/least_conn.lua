@@ -2,15 +2,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Takes the endpoint with the fewest requests in flight, as all workers count them, by its weight. Of several with as few, the next in turn;
--- where endpoints differ in weight, the one that is due first, so that an idle backend is balanced as by round robin. A choice looks at every
--- endpoint until it meets an idle one.
+-- where endpoints differ in weight, or one has just come, the one that is due first, so that an idle backend is balanced as by round robin. A
+-- choice looks at every endpoint until it meets an idle one.
 
 local endpoints = require "fairway.endpoints"
 local inflight = require "fairway.inflight"
+local slow_start = require "fairway.slow_start"
 local weighted = require "fairway.weighted"
 
 local at = inflight.at
 local huge = math.huge
+local weight_of = slow_start.weight
 
 local M = { counts = true }
 
@@ -31,11 +33,11 @@ local function least_of(list, start)
     return place
 end
 
-local function weighted_least_of(list)
+local function weighted_least_of(list, seconds)
     local best, least = nil, huge
     for i = 1, #list do
         local endpoint = list[i]
-        local load = at(endpoint) / (endpoint[3] or 1)
+        local load = at(endpoint) / weight_of(endpoint, seconds)
         if load < least or load == least and (endpoint.due or 0) < (best.due or 0) then
             best, least = endpoint, load
         end
@@ -43,14 +45,15 @@ local function weighted_least_of(list)
     return best
 end
 
-function M.choose(backend, _, failed)
+function M.choose(backend, balance, failed)
     local list = backend.e
     if failed then
         list = endpoints.untried(list, endpoints.tried(list))
     end
-    if list.weighted then
-        local endpoint = weighted_least_of(list)
-        weighted.charge(backend, endpoint)
+    local seconds = backend.newest and slow_start.seconds(backend, balance)
+    if list.weighted or seconds then
+        local endpoint = weighted_least_of(list, seconds)
+        weighted.charge(backend, endpoint, seconds)
         return endpoint
     end
     local place = least_of(list, backend.position % #list + 1)

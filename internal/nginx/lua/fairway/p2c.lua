@@ -6,16 +6,20 @@
 
 local endpoints = require "fairway.endpoints"
 local inflight = require "fairway.inflight"
+local slow_start = require "fairway.slow_start"
+
+local weight_of = slow_start.weight
 
 local M = { counts = true }
 
-function M.choose(backend, _, failed)
+function M.choose(backend, balance, failed)
     local list = backend.e
     if failed then
         list = endpoints.untried(list, endpoints.tried(list))
     end
-    local first, second = endpoints.two(list)
-    if inflight.at(second) / (second[3] or 1) < inflight.at(first) / (first[3] or 1) then
+    local seconds = backend.newest and slow_start.seconds(backend, balance)
+    local first, second = endpoints.two(list, seconds)
+    if inflight.at(second) / weight_of(second, seconds) < inflight.at(first) / weight_of(first, seconds) then
         return second
     end
     return first

@@ -2,9 +2,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 -- Round robin: one after the other; workers begin at different places. After a failure the next that was not tried. Where endpoints differ in
--- weight, weighted.lua has the turn.
+-- weight, or one has just come, weighted.lua has the turn.
 
 local endpoints = require "fairway.endpoints"
+local slow_start = require "fairway.slow_start"
 local weighted = require "fairway.weighted"
 
 local M = {}
@@ -15,10 +16,11 @@ local function next_of(backend, list)
     return list[position]
 end
 
-function M.choose(backend, _, failed)
+function M.choose(backend, balance, failed)
     local list = backend.e
-    if list.weighted then
-        return weighted.choose(backend, failed)
+    local seconds = backend.newest and slow_start.seconds(backend, balance)
+    if list.weighted or seconds then
+        return weighted.choose(backend, failed, seconds)
     end
     local endpoint = next_of(backend, list)
     if failed then

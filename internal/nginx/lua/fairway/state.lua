@@ -9,7 +9,7 @@ local zone = ngx.shared.fairway
 local M = {}
 
 local log_length = 512    -- so many generations can a worker lag behind before it forgets everything
-local log_entry_limit = 256 -- a push that changes more keys is logged as "*"
+local log_entry_limit = 256 -- a push that changes more keys is logged as "*"; before the keys, or that, stands the time of the push
 
 -- Applies one push. Gives the generation it leads to, or nil and an error; the error "no memory" means that the zone is
 -- too small. The generation moves only after the last line was written.
@@ -48,7 +48,7 @@ function M.apply(text)
     if not complete then
         return nil, "push is cut off after line " .. ordinal
     end
-    local log = count > log_entry_limit and "*" or table.concat(changed, "\t", 1, count)
+    local log = ("%.3f\t"):format(ngx.now()) .. (count > log_entry_limit and "*" or table.concat(changed, "\t", 1, count))
     local ok, err = zone:safe_set("log:" .. generation, log)
     if not ok then
         return nil, err

@@ -6,6 +6,7 @@
 
 local endpoints = require "fairway.endpoints"
 local hash = require "fairway.hash"
+local slow_start = require "fairway.slow_start"
 
 local format = string.format
 local md5 = ngx.md5
@@ -57,8 +58,8 @@ function persistent.find(list, key)
     return keys_of(list)[key]
 end
 
-function persistent.make(list, tried)
-    local endpoint = endpoints.random(endpoints.untried(list, tried))
+function persistent.make(list, tried, _, seconds)
+    local endpoint = endpoints.random(endpoints.untried(list, tried), seconds)
     keys_of(list)
     return endpoint, endpoint.key
 end
@@ -137,7 +138,8 @@ function M.choose(backend, balance, failed, backend_key)
     if endpoint and not (failed and (affinity.change_on_failure or endpoint.draining)) then
         return endpoint
     end
-    endpoint, key = kind.make(list, failed and endpoints.tried(list) or nil, kept)
+    local seconds = backend.newest and slow_start.seconds(backend, balance)
+    endpoint, key = kind.make(list, failed and endpoints.tried(list) or nil, kept, seconds)
     give(affinity, key .. "|" .. mark_of(backend, backend_key))
     return endpoint
 end

@@ -37,8 +37,9 @@ local server_names_count = 0
 
 local empty = {}
 
-local function retire(key, backend)
+local function retire(key, backend, at)
     local now = ngx.now()
+    backend.retired = at
     if now - retired_since > retired_for then
         retired, retired_before, retired_since = {}, retired, now
     end
@@ -48,9 +49,10 @@ end
 local function forget_everything()
     names, names_count = {}, 0
     hosts, hosts_old, hosts_count = {}, {}, 0
+    local now = ngx.now()
     for _, half in ipairs { backends_old, backends } do
         for key, backend in pairs(half) do
-            retire(key, backend)
+            retire(key, backend, now)
         end
     end
     backends, backends_old, backends_count = {}, {}, 0
@@ -59,7 +61,7 @@ local function forget_everything()
     M.settings = nil
 end
 
-local function forget(key)
+local function forget(key, at)
     local kind, name = key:byte(1), key:sub(3)
     if kind == 104 then -- h
         hosts[name], hosts_old[name] = nil, nil
@@ -67,7 +69,7 @@ local function forget(key)
     elseif kind == 98 then -- b
         local backend = backends[name] or backends_old[name]
         if backend then
-            retire(name, backend)
+            retire(name, backend, at)
             backends[name], backends_old[name] = nil, nil
         end
     elseif kind == 99 then -- c
@@ -86,12 +88,13 @@ local function catch_up(generation)
     end
     for g = seen + 1, generation do
         local changed = seen > 0 and get(zone, "log:" .. g)
-        if not changed or changed == "*" then
+        local at, keys = (changed or ""):match("^(%S+)\t(.*)$")
+        if not keys or keys == "*" then
             forget_everything()
             break
         end
-        for key in changed:gmatch("[^\t]+") do
-            forget(key)
+        for key in keys:gmatch("[^\t]+") do
+            forget(key, tonumber(at))
         end
     end
     seen = generation

@@ -4,9 +4,11 @@
 -- Smooth weighted round robin. Each endpoint is due again 1/weight after its last turn, and the one that is due first is taken. So in any
 -- stretch of requests each has its share to within one request, spread evenly, and a choice costs the logarithm of their number.
 --
--- The endpoints of a list stand in a heap by when they are due. The clock of a backend is when the last one taken was due.
+-- The endpoints of a list stand in a heap by when they are due. The clock of a backend is when the last one taken was due. `seconds` is how long
+-- a slow start takes, or nil.
 
 local endpoints = require "fairway.endpoints"
+local weight_of = require("fairway.slow_start").weight
 
 local random = math.random
 
@@ -32,7 +34,7 @@ end
 
 -- Gives the heap of a list. Who is new, or comes back, has a place within its first turn by chance: it has nothing to catch up with, and workers
 -- do not move in step.
-local function heap_of(backend, list)
+local function heap_of(backend, list, seconds)
     local heap = list.heap
     if heap then
         return heap
@@ -43,7 +45,7 @@ local function heap_of(backend, list)
     for i = 1, count do
         local endpoint = list[i]
         if not endpoint.due or endpoint.due < clock then
-            endpoint.due = clock + random() / (endpoint[3] or 1)
+            endpoint.due = clock + random() / weight_of(endpoint, seconds)
         end
         heap[i] = endpoint
     end
@@ -54,35 +56,35 @@ local function heap_of(backend, list)
     return heap
 end
 
-local function take(backend, endpoint)
+local function take(backend, endpoint, seconds)
     backend.clock = endpoint.due
-    endpoint.due = endpoint.due + 1 / (endpoint[3] or 1)
+    endpoint.due = endpoint.due + 1 / weight_of(endpoint, seconds)
 end
 
 -- Counts a turn of an endpoint that was chosen by other means.
-function M.charge(backend, endpoint)
+function M.charge(backend, endpoint, seconds)
     endpoint.due = math.max(endpoint.due or 0, backend.clock or 0)
-    take(backend, endpoint)
+    take(backend, endpoint, seconds)
     backend.e.heap = nil -- which is out of order now
 end
 
 -- Gives the endpoint that is due first of those that were not tried.
-local function another(backend, list)
+local function another(backend, list, seconds)
     local left = endpoints.untried(list, endpoints.tried(list))
-    local first = heap_of(backend, left)[1]
-    take(backend, first)
+    local first = heap_of(backend, left, seconds)[1]
+    take(backend, first, seconds)
     list.heap = nil -- which is out of order now
     return first
 end
 
-function M.choose(backend, failed)
+function M.choose(backend, failed, seconds)
     local list = backend.e
-    local heap = heap_of(backend, list)
+    local heap = heap_of(backend, list, seconds)
     if failed then
-        return another(backend, list)
+        return another(backend, list, seconds)
     end
     local first = heap[1]
-    take(backend, first)
+    take(backend, first, seconds)
     sink(heap, #list, 1)
     return first
 end
