@@ -131,7 +131,7 @@ func (d *Driver) current(plain *model.Backend) *model.Backend {
 	if plain == nil || plain.Health == nil || plain.Health.Check == nil {
 		return plain
 	}
-	if plain.ID.Transport == model.UDP && plain.Health.Check.Port == 0 {
+	if plain.ID.Transport == model.UDP {
 		return plain // nobody can connect there
 	}
 	return d.follow(plain).marked

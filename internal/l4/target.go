@@ -22,6 +22,7 @@ type target struct {
 	due      int       // how much of its turn is due, for inTurn
 	active   int       // connections
 	shyUntil time.Time // after it could not be connected to
+	unwell   bool      // by checks; see package health
 	gone     time.Time // when it left the backend; zero while it is there
 }
 
@@ -75,12 +76,25 @@ func (t *targets) leave(now time.Time) {
 	}
 }
 
-// acquire chooses the endpoint for a connection, other than those that were tried for it; nil when there is none. Those that failed lately are chosen
-// when all others were tried.
+// avoid lets new connections go to usable endpoints while there are such. Connections that there are go on.
+func (t *targets) avoid(usable []model.Endpoint) {
+	well := make(map[netip.AddrPort]bool, len(usable))
+	for _, e := range usable {
+		well[e.AddrPort] = true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, one := range t.list {
+		one.unwell = !well[one.address]
+	}
+}
+
+// acquire chooses the endpoint for a connection, other than those that were tried for it; nil when there is none. Those that failed lately, or are not well,
+// are chosen when all others were tried.
 func (t *targets) acquire(tried []*target, now time.Time) *target {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	candidates := t.without(func(one *target) bool { return one.shyUntil.After(now) || slices.Contains(tried, one) })
+	candidates := t.without(func(one *target) bool { return one.unwell || one.shyUntil.After(now) || slices.Contains(tried, one) })
 	if len(candidates) == 0 {
 		candidates = t.without(func(one *target) bool { return slices.Contains(tried, one) })
 	}

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type balancer struct {
 	balance  *model.Balance
 	weighted bool // takes the backend whose endpoints differ in weight
 	quick    bool // is measured in a short run too
+	outlier  *model.Outlier
 }
 
 // roundRobin is what the others are compared with: a Fairway of its own, in which nothing asks for the ends of requests.
@@ -40,20 +42,25 @@ func balancers() []balancer {
 	affinity := func(persistent bool) *model.Balance {
 		return &model.Balance{Affinity: &model.Affinity{Name: map[bool]string{false: "balanced", true: "persistent"}[persistent], Path: "/", Persistent: persistent}}
 	}
+	ejects := func(rate int) *model.Outlier {
+		return &model.Outlier{Consecutive: 5, Rate: rate, Window: 30 * time.Second, MinRequests: 20, Base: time.Minute, Longest: time.Minute, MostPercent: 50}
+	}
 	by := func(a model.Algorithm) *model.Balance { return &model.Balance{Algorithm: a} }
 	return []balancer{
-		{"round robin, where others count", nil, false, false},
-		{"round robin, weighted", nil, true, false},
-		{"random", by(model.Random), false, false},
-		{"least_conn", by(model.LeastConn), false, true},
-		{"least_conn, weighted", by(model.LeastConn), true, false},
-		{"p2c", by(model.P2C), false, true},
-		{"ewma", by(model.EWMA), false, true},
-		{"hash", &model.Balance{Algorithm: model.Hash, HashBy: "${request_uri}"}, false, true},
-		{"hash, weighted", &model.Balance{Algorithm: model.Hash, HashBy: "${request_uri}"}, true, false},
-		{"hash to groups of 3", &model.Balance{Algorithm: model.Hash, HashBy: "${request_uri}", Subset: 3}, false, false},
-		{"cookie, balanced", affinity(false), false, false},
-		{"cookie, persistent", affinity(true), false, false},
+		{"round robin, where others count", nil, false, false, nil},
+		{"round robin, weighted", nil, true, false, nil},
+		{"random", by(model.Random), false, false, nil},
+		{"least_conn", by(model.LeastConn), false, true, nil},
+		{"least_conn, weighted", by(model.LeastConn), true, false, nil},
+		{"p2c", by(model.P2C), false, true, nil},
+		{"ewma", by(model.EWMA), false, true, nil},
+		{"hash", &model.Balance{Algorithm: model.Hash, HashBy: "${request_uri}"}, false, true, nil},
+		{"hash, weighted", &model.Balance{Algorithm: model.Hash, HashBy: "${request_uri}"}, true, false, nil},
+		{"hash to groups of 3", &model.Balance{Algorithm: model.Hash, HashBy: "${request_uri}", Subset: 3}, false, false, nil},
+		{"cookie, balanced", affinity(false), false, false, nil},
+		{"cookie, persistent", affinity(true), false, false, nil},
+		{"round robin, failures in a row eject", nil, false, true, ejects(0)},
+		{"round robin, a rate of failures ejects too", nil, false, true, ejects(50)},
 	}
 }
 
@@ -195,12 +202,19 @@ func balancedModel(list []balancer) *model.Model {
 		if b.weighted {
 			backend = weighted
 		}
+		if b.outlier != nil {
+			watched := *plain
+			watched.ID.Service, watched.Health = fmt.Sprintf("watched%d", i), &model.Health{Outlier: b.outlier}
+			backend = &watched
+			m.Backends = append(m.Backends, backend)
+		}
 		path := fmt.Sprintf("/way%02d/", i)
 		route := &model.Route{Owner: model.Ref{Kind: "Ingress", Namespace: "ns", Name: "balanced"}, Path: path, Backend: backend.ID, Policy: m.Settings.Route}
 		route.Policy.HTTPSRedirect, route.Policy.Balance = false, b.balance
 		host.Matches = append(host.Matches, model.Match{Kind: model.Prefix, Path: path, Route: route})
 	}
 	m.Hosts = []*model.Host{host}
+	slices.SortFunc(m.Backends, func(a, b *model.Backend) int { return a.ID.Compare(b.ID) })
 	return m
 }
 
