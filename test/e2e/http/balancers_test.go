@@ -78,8 +78,8 @@ func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q.echo.ServeHTTP(w, r)
 }
 
-// TestSlowEndpoint lets 24 clients ask three endpoints of which one can do little: in turns nearly all clients wait for that one, and by ways that look at
-// it they don't. All figures are compared with those of round robin in the same run.
+// TestSlowEndpoint lets 24 clients ask three endpoints of which one can do little: in turns nearly all clients wait for that one, and by ways that look
+// at it they don't. All figures are compared with those of round robin in the same run.
 func TestSlowEndpoint(t *testing.T) {
 	const clients, requests = 24, 25
 	queues := make([]*queue, 3)
@@ -195,8 +195,8 @@ func TestReplicasAgree(t *testing.T) {
 	}
 }
 
-// TestChangesUnderLoad changes endpoints and their weights a thousand times while requests go through every way to balance: none fails, and nginx is not
-// reloaded.
+// TestChangesUnderLoad changes endpoints and their weights a thousand times while requests go through every way to balance: none fails, and nginx
+// is not reloaded.
 func TestChangesUnderLoad(t *testing.T) {
 	const changes = 1000
 	crowd := newCrowd(t, 6)

@@ -127,8 +127,8 @@ func (h *holding) even(t *testing.T, host, after string) {
 	t.Errorf("after %s endpoints are not used alike: a count is wrong", after)
 }
 
-// TestNoCountIsLost ends requests in all the ways in which they end, and looks whether an idle backend is balanced evenly afterwards: an endpoint that is
-// thought to have a request is not chosen while others have none.
+// TestNoCountIsLost ends requests in all the ways in which they end, and looks whether an idle backend is balanced evenly afterwards: an endpoint
+// that is thought to have a request is not chosen while others have none.
 func TestNoCountIsLost(t *testing.T) {
 	h := newHolding(t, 3)
 	const host = "least.example"
@@ -251,7 +251,8 @@ func (s *stage) workers(t *testing.T) []int {
 // awaitAnswer waits until nginx answers again.
 func (s *stage) awaitAnswer(t *testing.T, host string) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: time.Second}).DialContext}, Timeout: 5 * time.Second}
+	dialer := &net.Dialer{Timeout: time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext}, Timeout: 5 * time.Second}
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", s.httpPort), nil)
 		r.Host, r.RequestURI = host, ""

@@ -26,8 +26,8 @@ func slowly(took string, names ...string) string {
 	return text
 }
 
-// TestSlowStart lets an endpoint join three others whose slow start takes an hour: it gets little. It gets its full share where it is there from the start, and
-// where all are new.
+// TestSlowStart lets an endpoint join three others whose slow start takes an hour: it gets little. It gets its full share where it is there from the
+// start, and where all are new.
 func TestSlowStart(t *testing.T) {
 	const requests = 400
 	for _, c := range []struct {
