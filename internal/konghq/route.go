@@ -69,12 +69,19 @@ func (r *run) readIngress(ing *netv1.Ingress) {
 
 // tellOwn reports those of Fairway's own annotations that no route shows.
 func (i *ingressReader) tellOwn() {
+	own := cmp.Or(i.AnnotationsPrefix, annotation.DefaultPrefix) + "/"
+	for full := range i.ing.Annotations {
+		if name, ok := strings.CutPrefix(full, own); ok && (strings.HasPrefix(name, "health-check-") || strings.HasPrefix(name, "outlier-")) {
+			i.problem(i.origin.Ref, "metadata.annotations["+full+"]", model.ReasonUnsupported,
+				"the Kong data plane has nothing for it; the healthchecks of a KongUpstreamPolicy replace it")
+		}
+	}
 	for name, instead := range map[string]string{
 		"service-upstream":     "the annotation " + serviceUpstream + " of the Service replaces it",
 		"from-to-www-redirect": "an Ingress for the other name with a KongPlugin of the plugin redirect replaces it",
 	} {
 		if i.ownTrue(i.ing, name) {
-			i.problem(i.origin.Ref, "metadata.annotations["+cmp.Or(i.AnnotationsPrefix, annotation.DefaultPrefix)+"/"+name+"]", model.ReasonUnsupported,
+			i.problem(i.origin.Ref, "metadata.annotations["+own+name+"]", model.ReasonUnsupported,
 				"the Kong data plane has nothing for it; %s", instead)
 		}
 	}

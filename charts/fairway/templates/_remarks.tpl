@@ -60,7 +60,7 @@ defaultBackend.existingPsp: Kubernetes has no PodSecurityPolicy any more
 
 {{- /* All names that values may have at the top and in controller; a test compares them with values.yaml. */ -}}
 {{- define "fairway.known" -}}
-top: [commonLabels, controller, defaultBackend, dhParam, fullnameOverride, global, imagePullSecrets, nameOverride, namespaceOverride, podSecurityPolicy,
+top: [commonLabels, controller, defaultBackend, dhParam, fullnameOverride, global, imagePullSecrets, kong, nameOverride, namespaceOverride, podSecurityPolicy,
   portNamePrefix, rbac, revisionHistoryLimit, serviceAccount, tcp, udp]
 controller: [addHeaders, admissionWebhooks, affinity, allowSnippetAnnotations, annotations, autoscaling, autoscalingTemplate, config, configAnnotations,
   configMapNamespace, containerName, containerPort, containerSecurityContext, customTemplate, disableLeaderElection, dnsConfig, dnsPolicy, electionID,
