@@ -10,7 +10,7 @@ type Entry struct {
 	Control bool
 }
 
-// RouteAnnotations lists the annotations of objects that make routes, without the prefix; ServiceAnnotations those of Services and KongServiceFacades.
+// RouteAnnotations lists the annotations of objects that make routes, without the prefix.
 func RouteAnnotations() []Entry { return entries(routeKeys) }
 
 // ServiceAnnotations lists those of Services and KongServiceFacades.

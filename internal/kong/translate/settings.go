@@ -12,7 +12,8 @@ import (
 
 // heeded are the settings that routes already have in them, or that decide what objects may say.
 var heeded = []string{
-	"Route", "Closed", "ForceHTTPSRedirect", "HTTPSRedirectCode", "NoAuth", "GlobalAuth", "AllowedResponseHeaders", "CrossNamespace", "RiskLevel", "Snippets",
+	"Route", "Closed", "ForceHTTPSRedirect", "HTTPSRedirectCode", "NoAuth", "GlobalAuth",
+	"AllowedResponseHeaders", "CrossNamespace", "RiskLevel", "Snippets",
 	"StrictPaths", "ForbiddenWords", "NoHTTPSRedirect", "RetryNonIdempotent", "RedirectFrom", "RedirectTo", "Blocked", "VirtualServices", "Passthrough",
 }
 
@@ -33,7 +34,7 @@ func (t *translation) checkSettings(s *model.Settings) {
 	if len(b.Networks)+len(b.UserAgents)+len(b.Refers) > 0 {
 		t.closed = "the settings block clients everywhere"
 		t.problem(model.Ref{}, "", model.ReasonUnsupported,
-			"the Kong data plane has nothing for settings that block clients everywhere, so all routes answer 503; a global KongClusterPlugin of ip-restriction or "+
-				"bot-detection replaces them")
+			"the Kong data plane has nothing for settings that block clients everywhere, so all routes answer 503; "+
+				"a global KongClusterPlugin of ip-restriction or bot-detection replaces them")
 	}
 }
