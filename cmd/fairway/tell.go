@@ -71,6 +71,8 @@ func referTo(loop *controller.Loop, objects *kube.Source) func(model.Ref) *corev
 			object = found(snapshot.Secrets[key])
 		case "ConfigMap":
 			object = found(snapshot.ConfigMaps[key])
+		default:
+			version, object = kongObject(snapshot, ref)
 		}
 		if object == nil {
 			return nil // a file, or what is gone
