@@ -112,12 +112,16 @@ func (l *lane) work() {
 	l.flush()
 }
 
-// wakeup is until when the lane may wait.
+// wakeup is until when the lane may wait. While another lane wants room, which it asks for once, that is until a session may have to go.
 func (l *lane) wakeup() time.Time {
-	if l.due == never {
+	due := l.due
+	if s := l.order.oldest; s != nil && l.port.roomWanted.Load() {
+		due = min(due, s.last+silentEnough)
+	}
+	if due == never {
 		return time.Time{}
 	}
-	return l.begin.Add(l.due)
+	return l.begin.Add(due)
 }
 
 // retarget takes note of other endpoints. Sessions whose endpoint is among them go on.
