@@ -44,7 +44,7 @@ func (s *site) open() error {
 			return err
 		}
 		l, err := newLane(s, fd)
-		if err == nil {
+		if err == nil && len(s.lanes) == 0 { // then no lane reads it yet
 			s.name, err = nameOf(fd)
 		}
 		if err != nil {
