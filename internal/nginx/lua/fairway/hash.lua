@@ -10,21 +10,17 @@ local bit = require "bit"
 local endpoints = require "fairway.endpoints"
 local template = require "fairway.template"
 
-local band, bxor, lshift, rshift, tobit = bit.band, bit.bxor, bit.lshift, bit.rshift, bit.tobit
+local bxor, rshift, tobit = bit.bxor, bit.rshift, bit.tobit
 local crc32 = ngx.crc32_long
 local log = math.log
 
 local M = {}
 
--- The product modulo 2^32. In two halves, as Lua's numbers are exact up to 2^53 only.
-local function multiply(a, b)
-    return tobit(band(a, 0xffff) * b + lshift(tobit(rshift(a, 16) * b), 16))
-end
-
--- Spreads the bits of a number: the last step of MurmurHash3.
+-- Spreads the bits of a number. The factors have 20 bits, as products of Lua's numbers are exact up to 2^53, and bit.tobit takes up to 2^51.
 local function mix(x)
-    x = multiply(bxor(x, rshift(x, 16)), 0x85ebca6b)
-    x = multiply(bxor(x, rshift(x, 13)), 0xc2b2ae35)
+    x = tobit(bxor(x, rshift(x, 16)) * 0xd2b75)
+    x = tobit(bxor(x, rshift(x, 13)) * 0xb55a5)
+    x = tobit(bxor(x, rshift(x, 15)) * 0xac4cb)
     return bxor(x, rshift(x, 16))
 end
 
@@ -48,13 +44,41 @@ local function winner(numbers, number)
     return place
 end
 
+-- Gives { { weight, place… }… }: among endpoints of one weight the highest number wins, so that only these have to be bent.
+local function classes_of(list)
+    local classes, by_weight = {}, {}
+    for i = 1, #list do
+        local weight = list[i][3] or 1
+        local class = by_weight[weight]
+        if not class then
+            class = { weight }
+            by_weight[weight] = class
+            classes[#classes + 1] = class
+        end
+        class[#class + 1] = i
+    end
+    return classes
+end
+
 local function weighted_winner(list, numbers, number)
+    local classes = list.classes
+    if not classes then
+        classes = classes_of(list)
+        list.classes = classes
+    end
     local place, highest = nil, -1
-    for i = 1, #numbers do
-        local chance = (mix(bxor(number, numbers[i])) + 2147483648.5) / 4294967296 -- between 0 and 1
-        local score = (list[i][3] or 1) / -log(chance)
+    for i = 1, #classes do
+        local class = classes[i]
+        local best, most = nil, -2147483649
+        for k = 2, #class do
+            local result = mix(bxor(number, numbers[class[k]]))
+            if result > most then
+                best, most = class[k], result
+            end
+        end
+        local score = class[1] / -log((most + 2147483648.5) / 4294967296) -- of a number between 0 and 1
         if score > highest then
-            place, highest = i, score
+            place, highest = best, score
         end
     end
     return place

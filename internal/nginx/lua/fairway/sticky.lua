@@ -8,7 +8,7 @@ local endpoints = require "fairway.endpoints"
 local hash = require "fairway.hash"
 local slow_start = require "fairway.slow_start"
 
-local format = string.format
+local find, format, sub = string.find, string.format, string.sub
 local md5 = ngx.md5
 local random = math.random
 local var = ngx.var
@@ -17,10 +17,20 @@ local M = {}
 
 -- Gives key and mark of the client's cookie; nil without one.
 local function read(affinity)
-    local value = var["cookie_" .. affinity.name]
-    if value and value ~= "" then
-        return value:match("^([^|]*)|?(.*)$")
+    local variable = affinity.variable
+    if not variable then
+        variable = "cookie_" .. affinity.name
+        affinity.variable = variable
     end
+    local value = var[variable]
+    if not value or value == "" then
+        return nil
+    end
+    local bar = find(value, "|", 1, true)
+    if not bar then
+        return value, ""
+    end
+    return sub(value, 1, bar - 1), sub(value, bar + 1)
 end
 
 -- Gives the mark of a backend. It hides the names of Services from clients.
