@@ -5,8 +5,15 @@
 -- knows about this configuration. The random numbers are seeded in each worker, or all would draw the same.
 
 local inflight = require "fairway.inflight"
+local jit = require "jit"
 
 local M = {}
+
+-- LuaJIT forgets all that it has compiled when there is more than this, and begins anew. Its own limits are too low for a cluster that uses
+-- many features; these are the limits that OpenResty's own LuaJIT has.
+local function let_compile()
+    jit.opt.start("maxtrace=8000", "maxrecord=16000", "minstitch=3", "maxmcode=40960")
+end
 
 -- Takes { configuration = hash, state = path, entry_limit = bytes, tries = number, shapes = { name = true },
 -- self = { http = port, https = port, address = text }, log = bool, log_details = bool, health_path = path,
@@ -14,6 +21,7 @@ local M = {}
 -- traffic = what traffic.lua takes and a layout for delivery.lua, nil when requests are not counted,
 -- inflight = whether requests in flight are counted }.
 function M.master(options)
+    let_compile()
     require("fairway.state").load(options.state)
     require("fairway.admin").configuration = options.configuration
     local route = require "fairway.route"
