@@ -129,6 +129,10 @@ func TestIngressClassComesAndGoes(t *testing.T) {
 	// The class is the default now: the API server writes it into an Ingress that names none.
 	unnamed := newIngress("unnamed", "class-default.example", "/", "web")
 	unnamed.Spec.IngressClassName = nil
+	e.await(t, "the API server knows the default class", func() bool {
+		would, err := e.client.NetworkingV1().Ingresses(ns).Create(t.Context(), unnamed.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err == nil && would.Spec.IngressClassName != nil
+	})
 	e.createIngress(t, ns, unnamed)
 	e.eventuallyStatus(t, "class-default.example", "/", 200)
 	if err := classes.Delete(t.Context(), late, metav1.DeleteOptions{}); err != nil {
