@@ -67,7 +67,7 @@ type Source struct {
 	latest        atomic.Pointer[cache.Store]
 
 	ingresses        ingressList
-	classes          table[string, *netv1.IngressClass]
+	classes          classTable
 	services         table[source.Key, *corev1.Service]
 	slices           sliceTable
 	secrets          table[source.Key, *corev1.Secret]
@@ -169,6 +169,7 @@ func (s *Source) Run(ctx context.Context) error {
 	}
 	close(s.synced)
 	s.notify()
+	running.Go(func() { s.awaitClasses(ctx, &running) })
 	<-ctx.Done()
 	return nil
 }
@@ -187,11 +188,8 @@ func (s *Source) informers(ctx context.Context) (first, second []watch, err erro
 	if allowed, err := s.mayListClasses(ctx); err != nil {
 		return nil, nil, err
 	} else if allowed {
-		s.classes.begin()
-		first = append(first, add(s, all.Networking().V1().IngressClasses().Informer(), slim, sameClass, func(old, new *netv1.IngressClass) {
-			putCluster(&s.classes, old, new)
-			s.notify()
-		}))
+		first = append(first, s.classWatch(all))
+		s.classes.publish()
 	}
 	if s.options.Namespaces {
 		first = append(first, add(s, all.Core().V1().Namespaces().Informer(), slim, sameLabels, func(old, new *corev1.Namespace) {
@@ -250,28 +248,6 @@ func (s *Source) putService(old, new *corev1.Service) {
 		s.services.set(keyOf(new), new)
 	}
 	s.notify()
-}
-
-// mayListClasses tells whether IngressClasses can be watched. Without that right the predecessor falls back to annotations, and so do we.
-func (s *Source) mayListClasses(ctx context.Context) (bool, error) {
-	for {
-		_, err := s.options.Client.NetworkingV1().IngressClasses().List(ctx, metav1.ListOptions{Limit: 1})
-		switch {
-		case err == nil:
-			return true, nil
-		case apierrors.IsForbidden(err):
-			s.log.Warn("IngressClasses may not be listed, so only the annotation kubernetes.io/ingress.class counts", "err", err)
-			return false, nil
-		case apierrors.IsUnauthorized(err):
-			return false, fmt.Errorf("list IngressClasses: %w", err)
-		}
-		s.log.Warn("IngressClasses can't be listed yet", "err", err)
-		select {
-		case <-ctx.Done():
-			return false, nil
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // putIngress also notes which Secrets and ConfigMaps are named now, and fetches those that were stripped.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,6 +221,28 @@ func TestWithoutTheRightToReadClasses(t *testing.T) {
 	s = run(t, Options{}, client)
 	if snapshot := s.Snapshot(); snapshot.IngressClasses != nil || len(snapshot.Ingresses) != 1 {
 		t.Errorf("classes %v, %d Ingresses", snapshot.IngressClasses, len(snapshot.Ingresses))
+	}
+}
+
+// TestRightToReadClassesComes has the right given a moment after the start, as when an installation makes pods and rights at once, and long after.
+func TestRightToReadClassesComes(t *testing.T) {
+	class := &netv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}}
+	for name, denied := range map[string]time.Duration{"at once": classRetry, "later": classPatience + classLook} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fake.NewClientset(ingressWithTLS("a"), class)
+				begun := time.Now()
+				client.PrependReactor("list", "ingressclasses", func(k8stesting.Action) (bool, runtime.Object, error) {
+					return time.Since(begun) <= denied, nil, apierrors.NewForbidden(netv1.Resource("ingressclasses"), "", nil)
+				})
+				s := run(t, Options{}, client)
+				time.Sleep(denied + classLook)
+				synctest.Wait()
+				if classes := s.Snapshot().IngressClasses; classes["nginx"] == nil {
+					t.Errorf("classes %v", classes)
+				}
+			})
+		})
 	}
 }
 

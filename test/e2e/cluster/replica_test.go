@@ -22,18 +22,20 @@ import (
 // webhookController is the controller of the replicas' class.
 const webhookController = "example.test/webhook"
 
-// replica is a further `fairway controller` in the cluster's network, with an admission webhook. Its ports are made of a number.
+// replica is a further `fairway controller` in the cluster's network, with an admission webhook. Its ports are made of a number, and lie
+// below those that clients in this network get.
 type replica struct {
 	e       *environment
 	number  int
 	dir     string
 	command *exec.Cmd
+	exited  chan struct{}
 }
 
 func (r *replica) webhookAddress() string {
 	return fmt.Sprintf("%s:%d", replicaAddress, r.webhookPort())
 }
-func (r *replica) webhookPort() int { return 19400 + r.number }
+func (r *replica) webhookPort() int { return 13400 + r.number }
 
 // replicaAddress is one that the cluster's network takes for its own.
 const replicaAddress = "172.20.200.3"
@@ -41,7 +43,7 @@ const replicaAddress = "172.20.200.3"
 // startReplica starts one that ends with the test, and waits until it is ready.
 func (e *environment) startReplica(t *testing.T, number int, kubeconfig string, more ...string) *replica {
 	t.Helper()
-	r := &replica{e: e, number: number, dir: t.TempDir()}
+	r := &replica{e: e, number: number, dir: t.TempDir(), exited: make(chan struct{})}
 	if err := os.Chmod(r.dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
@@ -59,24 +61,33 @@ func (e *environment) startReplica(t *testing.T, number int, kubeconfig string, 
 	}
 	r.command = exec.Command("ip", append([]string{"netns", "exec", e.cluster.Netns, filepath.Join(e.dir, "fairway"), "controller",
 		"--kubeconfig", kubeconfig, "--controller-class", webhookController, "--runtime-dir", filepath.Join(runtimeDir, "run"),
-		"--http-port", fmt.Sprint(19000 + number), "--https-port", fmt.Sprint(19100 + number), "--healthz-port", fmt.Sprint(19200 + number),
+		"--http-port", fmt.Sprint(13000 + number), "--https-port", fmt.Sprint(13100 + number), "--healthz-port", fmt.Sprint(13200 + number),
 		"--profiling=false", "--post-shutdown-grace-period", "0", "--validating-webhook", r.webhookAddress()}, more...)...)
 	r.command.Stdout, r.command.Stderr = log, log
 	r.command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=webhook-%d", number), "POD_NAMESPACE=default")
 	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		defer close(r.exited)
+		_ = r.command.Wait() // its status is of no interest here
+	}()
 	t.Cleanup(func() {
 		_ = r.command.Process.Signal(syscall.SIGTERM)
-		_ = r.command.Wait() // its status is of no interest here
+		<-r.exited
 		if t.Failed() {
 			text, _ := os.ReadFile(filepath.Join(r.dir, "log"))
 			t.Logf("replica %d:\n%s", number, text)
 		}
 	})
 	e.await(t, "readiness of the replica", func() bool {
+		select {
+		case <-r.exited:
+			t.Fatalf("replica %d has ended", number)
+		default:
+		}
 		client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: testbed.Dialer{Netns: e.cluster.Netns}.DialContext}}
-		response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/readyz", 19200+number))
+		response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/readyz", 13200+number))
 		if err != nil {
 			return false
 		}

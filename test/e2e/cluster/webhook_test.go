@@ -453,11 +453,17 @@ func (a *admitted) account(t *testing.T) string {
 			Verbs: []string{"get", "list", "watch", "patch"}},
 	}}, metav1.CreateOptions{})
 	a.must(t, err)
-	_, err = a.client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: a.namespace},
-	}, metav1.CreateOptions{})
-	a.must(t, err)
+	bound := make(chan error, 1)
+	time.AfterFunc(time.Second, func() { // an installation makes rights and pods at once, and the rights may come later
+		_, err := a.client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: a.namespace},
+		}, metav1.CreateOptions{})
+		bound <- err
+	})
 	t.Cleanup(func() {
+		if err := <-bound; err != nil {
+			t.Error(err)
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		_ = a.client.RbacV1().ClusterRoleBindings().Delete(ctx, a.namespace, metav1.DeleteOptions{}) // the cluster ends anyway
