@@ -15,17 +15,13 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/ingress"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
@@ -34,46 +30,22 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the cases")
 
 // TestGolden runs each case in testdata/<case>.txtar: the questions of questions.txt, asked of cluster.yaml, give answers.txt. A question is
-// "url URL", with headers "-H Name:value" after it, "ingress NAMESPACE/NAME", "port NUMBER" or "listeners". A line "NAMESPACE/NAME DNSNAME" of certificates.txt makes a Secret.
+// "url URL", with headers "-H Name:value" after it, "ingress NAMESPACE/NAME", "port NUMBER" or "listeners". A line "NAMESPACE/NAME DNSNAME" of
+// certificates.txt makes a Secret.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { golden(t, file) })
-	}
-}
-
-func golden(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(bytes.TrimSpace(archive.Comment)) == 0 {
-		t.Error("the case does not say why it exists")
-	}
-	facts := read(t, archive)
-	var answers strings.Builder
-	for question := range strings.Lines(string(part(archive, "questions.txt"))) {
-		fmt.Fprintf(&answers, "> %s\n%s\n", strings.TrimSpace(question), answer(t, facts, strings.Fields(question)))
-	}
-	if *update {
-		archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "answers.txt" })
-		archive.Files = append(archive.Files, txtar.File{Name: "answers.txt", Data: []byte(answers.String())})
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
+	golden.Run(t, "testdata/*.txtar", func(t *testing.T, file *golden.Case) {
+		facts := read(t, file)
+		var answers strings.Builder
+		for question := range strings.Lines(string(file.Part("questions.txt"))) {
+			fmt.Fprintf(&answers, "> %s\n%s\n", strings.TrimSpace(question), answer(t, facts, strings.Fields(question)))
 		}
-		return
-	}
-	if diff := cmp.Diff(string(part(archive, "answers.txt")), answers.String()); diff != "" {
-		t.Errorf("answers.txt (-case +given); go test ./internal/explain -update rewrites it:\n%s", diff)
-	}
+		file.Compare(t, *update, golden.Part{Name: "answers.txt", Text: answers.String()})
+	})
 }
 
-func read(t *testing.T, archive *txtar.Archive) *Facts {
+func read(t *testing.T, file *golden.Case) *Facts {
 	t.Helper()
-	objects, err := manifests.Open("-", manifests.Options{Stdin: bytes.NewReader(part(archive, "cluster.yaml"))})
+	objects, err := manifests.Open("-", manifests.Options{Stdin: bytes.NewReader(file.Part("cluster.yaml"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +53,7 @@ func read(t *testing.T, archive *txtar.Archive) *Facts {
 	for _, fault := range snapshot.Faults {
 		t.Errorf("cluster.yaml line %d: %s", fault.Line, fault.Message)
 	}
-	for line := range strings.Lines(string(part(archive, "certificates.txt"))) {
+	for line := range strings.Lines(string(file.Part("certificates.txt"))) {
 		words := strings.Fields(line)
 		namespace, name, _ := strings.Cut(words[0], "/")
 		with := *snapshot
@@ -89,7 +61,9 @@ func read(t *testing.T, archive *txtar.Archive) *Facts {
 		snapshot = &with
 	}
 	result := ingress.NewBuilder(ingress.Options{
-		WatchWithoutClass: true, TCPServices: source.Key{Namespace: "default", Name: "tcp-services"}, UDPServices: source.Key{Namespace: "default", Name: "udp-services"},
+		WatchWithoutClass: true,
+		TCPServices:       source.Key{Namespace: "default", Name: "tcp-services"},
+		UDPServices:       source.Key{Namespace: "default", Name: "udp-services"},
 	}).Build(withStreams(snapshot))
 	return &Facts{Model: result.Model, Accepted: result.Accepted, Problems: ListProblems(result.Model.Problems), HealthPath: "/healthz"}
 }
@@ -180,13 +154,4 @@ func encodes(t *testing.T, value any) {
 	if _, err := json.Marshal(value); err != nil {
 		t.Error(err)
 	}
-}
-
-func part(archive *txtar.Archive, name string) []byte {
-	for _, f := range archive.Files {
-		if f.Name == name {
-			return f.Data
-		}
-	}
-	return nil
 }

@@ -4,49 +4,31 @@
 package ingress
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 	netv1 "k8s.io/api/networking/v1"
 
+	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 // TestReview runs each case in testdata/review/<group>/<case>.txtar: each Ingress of review.yaml is judged alone against cluster.yaml, with
 // settings.yaml and options.yaml as for TestGolden, which gives verdict.txt.
-func TestReview(t *testing.T) {
-	files, err := filepath.Glob("testdata/review/*/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/review/"), ".txtar"), func(t *testing.T) { review(t, file) })
-	}
-}
+func TestReview(t *testing.T) { golden.Run(t, "testdata/review/*/*.txtar", review) }
 
-func review(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive := txtar.Parse(text)
-	if len(bytes.TrimSpace(archive.Comment)) == 0 {
-		t.Error("the case does not say why it exists")
-	}
-	options, snapshot := readCase(t, archive)
+func review(t *testing.T, file *golden.Case) {
+	options, snapshot := readCase(t, file)
 	if snapshot.IngressClasses == nil {
 		t.Fatal("no classes")
 	}
 	settings := ReadSettings(options, snapshot)
-	var got bytes.Buffer
-	for _, ing := range readCluster(t, part(archive, "review.yaml")).Ingresses {
+	var got strings.Builder
+	for _, ing := range readCluster(t, file.Part("review.yaml")).Ingresses {
 		rivals := *snapshot
 		rivals.Ingresses = rivalsOf(ing, snapshot.Ingresses)
 		printVerdict(&got, ing, Review(options, settings, &rivals, ing))
@@ -57,13 +39,7 @@ func review(t *testing.T, file string) {
 			t.Errorf("%s: the verdict depends on more than the rivals (-all +rivals):\n%s", ing.Name, diff)
 		}
 	}
-	if *update {
-		rewriteVerdict(t, file, archive, got.Bytes())
-		return
-	}
-	if diff := cmp.Diff(string(part(archive, "verdict.txt")), got.String()); diff != "" {
-		t.Errorf("verdict.txt (-case +got); go test ./internal/ingress -update rewrites it:\n%s", diff)
-	}
+	file.Compare(t, *update, golden.Part{Name: "verdict.txt", Text: got.String()})
 }
 
 func others(ing *netv1.Ingress, all []*netv1.Ingress) []*netv1.Ingress {
@@ -78,7 +54,7 @@ func rivalsOf(ing *netv1.Ingress, all []*netv1.Ingress) []*netv1.Ingress {
 	})
 }
 
-func printVerdict(out *bytes.Buffer, ing *netv1.Ingress, v Verdict) {
+func printVerdict(out io.Writer, ing *netv1.Ingress, v Verdict) {
 	word := "accepted"
 	switch {
 	case !v.Ours:
@@ -92,14 +68,6 @@ func printVerdict(out *bytes.Buffer, ing *netv1.Ingress, v Verdict) {
 	}
 	for _, p := range v.Warnings {
 		fmt.Fprintf(out, "  warning %s: %s: %s\n", p.Field, p.Reason, p.Message)
-	}
-}
-
-func rewriteVerdict(t *testing.T, file string, archive *txtar.Archive, verdict []byte) {
-	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "verdict.txt" })
-	archive.Files = append(archive.Files, txtar.File{Name: "verdict.txt", Data: verdict})
-	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -5,14 +5,12 @@ package konghq_test
 
 import (
 	"bytes"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -23,35 +21,25 @@ import (
 // TestCasesOfNginx translates the cases that the nginx data plane is tested with: a gateway takes every state, and whatever Kong has nothing for is
 // told. A route is never open that nginx would have closed.
 func TestCasesOfNginx(t *testing.T) {
-	files, err := filepath.Glob("../../test/e2e/http/testdata/*/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	same := 0
-	for _, file := range files {
-		name := strings.TrimSuffix(strings.TrimPrefix(file, "../../test/e2e/http/testdata/"), ".txtar")
-		t.Run(name, func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if caseOfNginx(t, archive) {
-				same++
-			}
-		})
-	}
-	t.Logf("%d of %d cases mean on Kong what they mean on nginx, as far as nothing is told", same, len(files))
+	same, all := 0, 0
+	golden.Run(t, "../../test/e2e/http/testdata/*/*.txtar", func(t *testing.T, file *golden.Case) {
+		all++
+		if caseOfNginx(t, file) {
+			same++
+		}
+	})
+	t.Logf("%d of %d cases mean on Kong what they mean on nginx, as far as nothing is told", same, all)
 }
 
 // caseOfNginx tells whether nothing is told that is Kong's alone.
-func caseOfNginx(t *testing.T, archive *txtar.Archive) bool {
-	objects, err := manifests.Open("-", manifests.Options{Stdin: bytes.NewReader(part(archive, "cluster.yaml"))})
+func caseOfNginx(t *testing.T, file *golden.Case) bool {
+	objects, err := manifests.Open("-", manifests.Options{Stdin: bytes.NewReader(file.Part("cluster.yaml"))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &testCase{Version: "3.9", Flavor: "traditional_compatible", snapshot: objects.Snapshot()}
 	c.AllowLocalEndpoints, c.Ingress.AllowLocalEndpoints, c.Ingress.WatchWithoutClass = true, true, true
-	if data := part(archive, "settings.yaml"); data != nil {
+	if data := file.Part("settings.yaml"); data != nil {
 		settings := &corev1.ConfigMap{}
 		settings.Namespace, settings.Name = "fairway", "settings"
 		if err := yaml.Unmarshal(data, &settings.Data); err != nil {

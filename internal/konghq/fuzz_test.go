@@ -48,7 +48,8 @@ func FuzzObjects(f *testing.F) {
 		}
 		s.Services[source.Key{Namespace: "default", Name: "web"}].Annotations = map[string]string{"konghq.com/" + key: value}
 		consumer := &kongapi.KongConsumer{Username: text, CustomID: value, Credentials: []string{"c"}}
-		consumer.Namespace, consumer.Name, consumer.Annotations = "default", "c", map[string]string{"kubernetes.io/ingress.class": "kong", "konghq.com/tags": value}
+		consumer.Namespace, consumer.Name = "default", "c"
+		consumer.Annotations = map[string]string{"kubernetes.io/ingress.class": "kong", "konghq.com/tags": value}
 		s.Kong.Put("KongConsumer", source.Key{Namespace: "default", Name: "c"}, consumer)
 		credential := &corev1.Secret{Data: map[string][]byte{"key": []byte(text), "ttl": []byte("1")}}
 		credential.Namespace, credential.Name, credential.Labels = "default", "c", map[string]string{"konghq.com/credential": "key-auth"}
@@ -126,7 +127,8 @@ func checkFuzzed(t *testing.T, state *entity.State) {
 	if recorder.Code != http.StatusCreated && !strings.Contains(recorder.Body.String(), "correlation-id") {
 		t.Fatalf("the gateway refuses the state: %d %s\n%s", recorder.Code, recorder.Body, document)
 	}
-	if a := gateway.Route(kongtest.Request{Scheme: "http", Method: "GET", Host: "n.example", Path: "/n"}); a.Status != http.StatusOK || a.Targets[0] != "10.0.0.2:80" {
+	a := gateway.Route(kongtest.Request{Scheme: "http", Method: "GET", Host: "n.example", Path: "/n"})
+	if a.Status != http.StatusOK || a.Targets[0] != "10.0.0.2:80" {
 		t.Errorf("the neighbour is gone: %+v", a)
 	}
 }

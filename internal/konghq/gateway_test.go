@@ -9,63 +9,29 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
+	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
 )
 
-// TestAccepted gives the state of each case to a simulated gateway without database, which refuses what Kong refuses. A case with requests.txt says what
-// becomes of requests then: each line "METHOD URL [header: value …]" is completed by the answer.
+// TestAccepted gives the state of each case to a simulated gateway without database, which refuses what Kong refuses. A case with requests.txt says
+// what becomes of requests then: each line "METHOD URL [header: value …]" is completed by the answer.
 func TestAccepted(t *testing.T) {
-	files, err := filepath.Glob("testdata/*/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txtar"), func(t *testing.T) { accepted(t, file) })
-	}
-}
-
-func accepted(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive := txtar.Parse(text)
-	c := readCase(t, archive)
-	if c.Flavor == "expressions" || c.Enterprise {
-		t.Skip("the simulator knows neither that flavor nor Enterprise")
-	}
-	state, _ := c.build()
-	gateway := kongtest.New(kongtest.Options{Version: c.Version + ".0", DBLess: true, Plugins: c.Plugins, Flavor: c.Flavor})
-	push(t, gateway, state.Document(c.gateway().Version, entity.Flat))
-
-	requests := part(archive, "requests.txt")
-	if requests == nil {
-		return
-	}
-	want := answerAll(t, gateway, string(requests))
-	if *update {
-		for i := range archive.Files {
-			if archive.Files[i].Name == "requests.txt" {
-				archive.Files[i].Data = []byte(want)
-			}
+	golden.Run(t, "testdata/*/*.txtar", func(t *testing.T, file *golden.Case) {
+		c := readCase(t, file)
+		if c.Flavor == "expressions" || c.Enterprise {
+			t.Skip("the simulator knows neither that flavor nor Enterprise")
 		}
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
+		state, _ := c.build()
+		gateway := kongtest.New(kongtest.Options{Version: c.Version + ".0", DBLess: true, Plugins: c.Plugins, Flavor: c.Flavor})
+		push(t, gateway, state.Document(c.gateway().Version, entity.Flat))
+		if requests := file.Part("requests.txt"); requests != nil {
+			file.Compare(t, *update, golden.Part{Name: "requests.txt", Text: answerAll(t, gateway, string(requests))})
 		}
-		return
-	}
-	if diff := cmp.Diff(string(requests), want); diff != "" {
-		t.Errorf("requests.txt (-case +built); go test ./internal/konghq -update rewrites it:\n%s", diff)
-	}
+	})
 }
 
 func push(t *testing.T, gateway http.Handler, document []byte) {

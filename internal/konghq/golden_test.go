@@ -8,15 +8,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/ingress"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/kong/translate"
@@ -28,44 +25,19 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the cases")
 
 // TestGolden runs each case in testdata/<group>/<case>.txtar: cluster.yaml, and options.yaml if it is there, give state.txt, what a gateway is to
-// hold,
-// and problems.txt.
+// hold, and problems.txt.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txtar"), func(t *testing.T) { golden(t, file) })
-	}
-}
-
-func golden(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive := txtar.Parse(text)
-	if len(bytes.TrimSpace(archive.Comment)) == 0 {
-		t.Error("the case does not say why it exists")
-	}
-	c := readCase(t, archive)
-	state, problems := c.build()
-	for _, fault := range state.Check() {
-		t.Errorf("%s %s: %s", fault.Entity.Kind().Singular, entity.Name(fault.Entity), fault.Reason)
-	}
-	var told bytes.Buffer
-	model.PrintProblems(&told, problems)
-	want := map[string]string{"state.txt": printState(t, state, c.Print), "problems.txt": told.String()}
-	if *update {
-		rewrite(t, file, archive, want)
-		return
-	}
-	for _, name := range []string{"state.txt", "problems.txt"} {
-		if diff := cmp.Diff(string(part(archive, name)), want[name]); diff != "" {
-			t.Errorf("%s (-case +built); go test ./internal/konghq -update rewrites it:\n%s", name, diff)
+	golden.Run(t, "testdata/*/*.txtar", func(t *testing.T, file *golden.Case) {
+		c := readCase(t, file)
+		state, problems := c.build()
+		for _, fault := range state.Check() {
+			t.Errorf("%s %s: %s", fault.Entity.Kind().Singular, entity.Name(fault.Entity), fault.Reason)
 		}
-	}
+		var told strings.Builder
+		model.PrintProblems(&told, problems)
+		file.Compare(t, *update, golden.Part{Name: "state.txt", Text: printState(t, state, c.Print)},
+			golden.Part{Name: "problems.txt", Text: told.String()})
+	})
 }
 
 // testCase is a case: the cluster, and what options.yaml says.
@@ -85,16 +57,16 @@ type testCase struct {
 	snapshot *source.Snapshot
 }
 
-func readCase(t testing.TB, archive *txtar.Archive) *testCase {
+func readCase(t testing.TB, file *golden.Case) *testCase {
 	c := &testCase{Version: "3.9", Flavor: "traditional_compatible"}
 	c.KeepDraining = true
-	if err := yaml.UnmarshalStrict(part(archive, "options.yaml"), c); err != nil {
+	if err := yaml.UnmarshalStrict(file.Part("options.yaml"), c); err != nil {
 		t.Fatalf("options.yaml: %v", err)
 	}
 	c.Ingress.ControllerClass, c.Ingress.IngressClass = konghq.DefaultControllerClass, konghq.DefaultIngressClass
 	c.Ingress.DefaultBackend = c.DefaultBackend
 	c.Ingress.DisableExternalName = c.DisableExternalName
-	c.snapshot = readCluster(t, part(archive, "cluster.yaml"))
+	c.snapshot = readCluster(t, file.Part("cluster.yaml"))
 	return c
 }
 
@@ -192,30 +164,4 @@ func sortLines(text string) string {
 		word, _, _ := strings.Cut(line, " ")
 		return rank[word]
 	})
-}
-
-func part(archive *txtar.Archive, name string) []byte {
-	for _, f := range archive.Files {
-		if f.Name == name {
-			return f.Data
-		}
-	}
-	return nil
-}
-
-func rewrite(t *testing.T, file string, archive *txtar.Archive, want map[string]string) {
-	for _, name := range []string{"state.txt", "problems.txt"} {
-		found := false
-		for i := range archive.Files {
-			if archive.Files[i].Name == name {
-				archive.Files[i].Data, found = []byte(want[name]), true
-			}
-		}
-		if !found {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(want[name])})
-		}
-	}
-	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

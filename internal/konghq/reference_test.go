@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"github.com/fairway-ingress/fairway/internal/annotation"
+	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/konghq"
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -68,13 +68,16 @@ func TestReference(t *testing.T) {
 		"# Annotations with Kong as data plane\n\n[kong.md](kong.md) says how the two data planes compare; this is the list, key by key.\n\n"+
 		"## Annotations of Ingresses, TCPIngresses and UDPIngresses\n\n")
 	printEntries(&out, konghq.RouteAnnotations())
-	fmt.Fprint(&out, "\nBesides: `konghq.com/headers.NAME`, values of a header that requests must have, and `ingress.kubernetes.io/force-ssl-redirect`.\n\n"+
+	fmt.Fprint(&out, "\nBesides: `konghq.com/headers.NAME`, values of a header that requests must have, and "+
+		"`ingress.kubernetes.io/force-ssl-redirect`.\n\n"+
 		"## Annotations of Services and KongServiceFacades\n\n")
 	printEntries(&out, konghq.ServiceAnnotations())
 	fmt.Fprint(&out, "\nBesides: `ingress.kubernetes.io/service-upstream`, the address of the Service itself as the only endpoint.\n\n"+
 		"## Fairway's own annotations\n\nWhat becomes of the example in [annotations.md](annotations.md) on Kong 3.9:\n\n"+
-		"| | |\n|---|---|\n| yes | Kong does it |\n| closed | Kong cannot, and as the annotation is to keep somebody out, or says what is served, the routes answer 503 |\n"+
-		"| told | Kong cannot; a Problem says so, and the routes serve without |\n| – | without effect on what Kong is told |\n\n| annotation | on Kong |\n|---|---|\n")
+		"| | |\n|---|---|\n| yes | Kong does it |\n"+
+		"| closed | Kong cannot, and as the annotation is to keep somebody out, or says what is served, the routes answer 503 |\n"+
+		"| told | Kong cannot; a Problem says so, and the routes serve without |\n| – | without effect on what Kong is told |\n\n"+
+		"| annotation | on Kong |\n|---|---|\n")
 	for _, group := range annotation.Groups() {
 		for _, key := range group.Keys {
 			fmt.Fprintf(&out, "| `%s` | %s |\n", key.Name, outcome(t, group.Name, &key))
@@ -155,13 +158,15 @@ func tell(t *testing.T, annotations map[string]string) (string, []model.Problem)
 	if annotations["canary"] != "" {
 		main = "kind: Ingress\nmetadata: {name: main, annotations: {test/age: \"1\"}}\nspec:\n  rules:\n" + rule("web") + "---\n"
 	}
-	cluster := main + "kind: Ingress\nmetadata:\n  name: shop\n  annotations:\n    test/age: \"0\"\n" + lines.String() + "spec:\n  rules:\n" + rule("other") +
+	cluster := main + "kind: Ingress\nmetadata:\n  name: shop\n  annotations:\n    test/age: \"0\"\n" + lines.String() +
+		"spec:\n  rules:\n" + rule("other") +
 		"---\nkind: Secret\nmetadata: {name: users}\nstringData: {auth: \"ann:{PLAIN}x\"}\n" +
 		"---\nkind: Secret\nmetadata: {name: trust, annotations: {test/certificate: a.example, test/trust: \"yes\"}}\n"
 	for i, name := range []string{"web", "other", cmp.Or(annotations["default-backend"], "third")} {
-		cluster += fmt.Sprintf("---\nkind: Service\nmetadata: {name: %s, annotations: {test/ready: 10.0.0.%d}}\nspec: {ports: [{port: 80}]}\n", name, i+1)
+		cluster += fmt.Sprintf("---\nkind: Service\nmetadata: {name: %s, annotations: {test/ready: 10.0.0.%d}}\nspec: {ports: [{port: 80}]}\n",
+			name, i+1)
 	}
-	c := readCase(t, &txtar.Archive{Files: []txtar.File{{Name: "cluster.yaml", Data: []byte(cluster)}, {Name: "settings.yaml"}}})
+	c := readCase(t, golden.New(golden.Part{Name: "cluster.yaml", Text: cluster}))
 	c.Ingress.Passthrough = true
 	for _, secret := range c.snapshot.Secrets {
 		if secret.Name == "trust" {
