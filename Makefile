@@ -24,6 +24,13 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 START := $(shell date +%s)
 say = @printf '\n== %s [%ss]\n' "$(1)" "$$(( $$(date +%s) - $(START) ))"
 
+# step says so too and runs a command; if it fails, what is printed ends with the step's name and the tests that failed.
+step = $(say)$(newline)	@bin/step "$(1)" $(2)
+define newline
+
+
+endef
+
 # check_format fails and lists the files that gofmt would change.
 define check_format
 unformatted="$$(git ls-files -co --exclude-standard '*.go' | while read -r f; do [ ! -e "$$f" ] || gofmt -l "$$f"; done)"; \
@@ -62,27 +69,22 @@ unit: ## Fast tests for the inner loop: pure, no network, under a minute.
 .PHONY: test
 test: test-packages ## Everything, as CI runs it. The control plane tests need root.
 	@if [ "$$(id -u)" != 0 ]; then echo "note: not root; tests on the control plane need network namespaces and will be skipped"; fi
+	@go build -o bin/step ./hack/step
 	$(call say,format)
 	@$(check_format)
-	$(call say,go vet and staticcheck)
-	go vet ./...
-	go run $(STATICCHECK) ./...
-	$(call say,luacheck)
-	luacheck --quiet internal/nginx/lua
-	$(call say,unit tests with golden cases and fuzz seeds under the race detector)
-	go test -race -timeout 10m $(UNIT)
-	$(call say,end to end through real nginx)
-	$(if $(E2E),go test -v -count=1 -timeout 20m $(E2E),@echo "no such tests")
-	$(call say,programs of the test control plane)
-	@$(MAKE) --no-print-directory cluster-programs
-	$(call say,tests of the test control plane)
-	cd test/cluster && go vet ./... && go test -count=1 -timeout 10m ./...
-	$(call say,the chart and the image)
-	cd test/chart && go vet ./... && go test -count=1 -timeout 10m ./...
-	$(call say,dashboard and alerts)
-	cd test/rules && go vet ./... && go test -count=1 ./...
-	$(call say,end to end on a real control plane)
-	go test -v -count=1 -p 1 -timeout 15m ./test/e2e/cluster/...
+	$(call step,go vet,go vet ./...)
+	$(call step,staticcheck,go run $(STATICCHECK) ./...)
+	$(call step,luacheck,luacheck --quiet internal/nginx/lua)
+	$(call step,unit tests with golden cases and fuzz seeds under the race detector,go test -race -timeout 10m $(UNIT))
+	$(call step,end to end through real nginx,go test -v -count=1 -timeout 20m $(E2E))
+	$(call step,programs of the test control plane,test/cluster/build.sh)
+	$(call step,vet of the test control plane,go vet -C test/cluster ./...)
+	$(call step,tests of the test control plane,go test -C test/cluster -count=1 -timeout 10m ./...)
+	$(call step,vet of the chart's tests,go vet -C test/chart ./...)
+	$(call step,the chart and the image,go test -C test/chart -count=1 -timeout 10m ./...)
+	$(call step,vet of the rules' tests,go vet -C test/rules ./...)
+	$(call step,dashboard and alerts,go test -C test/rules -count=1 ./...)
+	$(call step,end to end on a real control plane,go test -v -count=1 -p 1 -timeout 15m ./test/e2e/cluster/...)
 	$(call say,all passed)
 
 .PHONY: lint
