@@ -27,7 +27,7 @@ worker_processes 1; events { worker_connections 128; }
 http {
   access_log off;
   lua_package_path '%s/?.lua;;'; lua_shared_dict fairway 1m; lua_shared_dict fairway_traffic 1m;
-  map "" $fairway_measures { default "%s"; }
+  map "" $counted { default "%s"; }
   server {
     listen 127.0.0.1:%d;
     location / {

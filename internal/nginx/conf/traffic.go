@@ -17,7 +17,7 @@ type Traffic struct {
 }
 
 // Measures is the variable from which fairway/traffic.lua reads all that nginx only tells by variables.
-const Measures = "$request_length|$bytes_sent|$upstream_connect_time|$upstream_header_time|$upstream_response_time|"
+const Measures = "$upstream_connect_time$upstream_header_time$upstream_response_time$request_length|$bytes_sent"
 
 // Lua gives the table that fairway/traffic.lua takes. Times are in milliseconds there.
 func (t Traffic) Lua() string {

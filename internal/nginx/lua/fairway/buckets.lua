@@ -1,38 +1,51 @@
 -- SPDX-FileCopyrightText: The Fairway Authors
 -- SPDX-License-Identifier: Apache-2.0
 
--- Buckets of a histogram over whole numbers: milliseconds or bytes. Most values are small, so their places are in a table made in advance.
+-- Cells of histograms over whole numbers: milliseconds or bytes. All buckets of all measures have one array of cells; this tells in which
+-- cell a value of a measure counts. Most values are small, so their cells are in a table made in advance.
 
 local ffi = require "ffi"
 
-local M = {}
+local M = {
+    measures = 7,
+    small = 16384, -- values below it are in the table
+}
 
-local small = 16384 -- values below it are in the table
+-- By measure, counted from 0, and value.
+M.cells = ffi.new("uint16_t[?][16384]", M.measures)
 
-local function search(bounds, count, value)
+local histograms = {} -- by measure, counted from 1: { cell of the first bucket, upper bounds }, or false
+local scrap           -- the cell for measures that are not counted
+
+-- Gives the cell of any value.
+function M.search(measure, value)
+    local histogram = histograms[measure]
+    if not histogram then
+        return scrap
+    end
+    local first, bounds = histogram[1], histogram[2]
     local place = 0
-    while place < count and value > bounds[place] do
+    while place < #bounds and value > bounds[place + 1] do
         place = place + 1
     end
-    return place
+    return first + place
 end
 
--- Takes the upper bounds, sorted, in the unit of the values. The last bucket, beyond all bounds, has the place #bounds.
-function M.new(bounds)
-    local count = #bounds
-    local b = { count = count, bounds = ffi.new("double[?]", count + 1, bounds), small = ffi.new("uint16_t[?]", small) }
-    for value = 0, small - 1 do
-        b.small[value] = search(b.bounds, count, value)
+-- Takes for each measure the upper bounds, sorted, in the unit of the values, or false, and the first cell that is free. Gives the first that is
+-- free behind the buckets; that cell counts what nobody wants to know.
+function M.lay_out(all_bounds, cell)
+    for measure = 1, M.measures do
+        local bounds = all_bounds[measure]
+        histograms[measure] = bounds and { cell, bounds }
+        cell = cell + (bounds and #bounds + 1 or 0) -- the last bucket is beyond all bounds
     end
-    return b
-end
-
--- Gives the place of a value, counted from 0.
-function M.place(b, value)
-    if value < small then
-        return b.small[value]
+    scrap = cell
+    for measure = 1, M.measures do
+        for value = 0, M.small - 1 do
+            M.cells[measure - 1][value] = M.search(measure, value)
+        end
     end
-    return search(b.bounds, b.count, value)
+    return cell
 end
 
 return M

@@ -19,6 +19,12 @@ local most_bytes = 64 * 1024       -- of a message
 local most_answer = 4 * 1024 * 1024 -- of an answer to the controller
 
 local function encode(set)
+    -- What is excluded was counted into the scrap cell, which is not sent; its sum is.
+    for measure = 1, traffic.measures do
+        if traffic.excluded[measure] then
+            set.sums[measure - 1] = 0
+        end
+    end
     local text = set.labels .. "\n" .. ffi.string(set.sums, traffic.measures * 8) .. ffi.string(set.counts, traffic.cells * 4)
     if not set.values then
         return text

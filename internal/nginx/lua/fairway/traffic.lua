@@ -13,29 +13,24 @@ local buckets = require "fairway.buckets"
 local cjson = require "cjson.safe"
 local ffi = require "ffi"
 local find = require "fairway.find"
-local request_address = require("fairway.request").address
+local request = require "fairway.request"
 local store = require "fairway.store"
 
-local cast, place = ffi.cast, buckets.place
+local cast, ffi_string = ffi.cast, ffi.string
+local cells, small, search = buckets.cells, buckets.small, buckets.search
 local get_method, now, start_time = ngx.req.get_method, ngx.now, ngx.req.start_time
+local read_variable, request_address = request.read_variable, request.address
 local floor = math.floor
 local ngx, var = ngx, ngx.var
-
-ffi.cdef [[
-double strtod(const char *text, char **stop);
-char *strchr(const char *text, int character);
-]]
-local C = ffi.C
-local chars = ffi.typeof("char *")
-local stop = ffi.new("char *[1]")
 local block_of, counts_at, sums_at = ffi.typeof("double[?]"), ffi.typeof("uint32_t *"), ffi.typeof("double *")
 
-local bar, point = 124, 46 -- "|" and "."
+local bar, point, minus = ("|.-"):byte(1, 3)
 local overflow = "_overflow"
 
 local M = {
-    measures = 7,
-    cells = 1,       -- length of counts
+    measures = buckets.measures,
+    cells = 1,       -- length of counts; one more is there for what nobody wants to know
+    excluded = {},   -- by measure, whether that is so
     active = {},     -- sets that have counted something since the last delivery
     active_count = 0,
 }
@@ -48,24 +43,18 @@ end
 
 local options
 local most              -- sets between two deliveries; what is beyond is counted in one
-local histograms = {}   -- by measure: { place of the first bucket, buckets }, or false
 local current = {}      -- what a request under way counts for, by its address
 local epoch, made = 0, 0 -- sets made since the epoch began
 local nowhere           -- the route of requests that no route takes
 
 -- Takes { bounds = { { NUMBER… }… }, excluded = { bool… }, per_host, undefined, classes, native = bool, most = number }.
 function M.configure(o)
-    options, most = o, o.most
-    local cell = 1
+    options, most, M.excluded = o, o.most, o.excluded
+    local bounds = {}
     for measure = 1, M.measures do
-        histograms[measure] = false
-        if not o.excluded[measure] then
-            local b = buckets.new(o.bounds[measure])
-            histograms[measure] = { cell, b }
-            cell = cell + b.count + 1
-        end
+        bounds[measure] = not o.excluded[measure] and o.bounds[measure]
     end
-    M.cells = cell
+    M.cells = buckets.lay_out(bounds, 1)
     nowhere = { i = { "", "", "", "", "/" } }
 end
 
@@ -125,7 +114,7 @@ local function meter_of_refused()
 end
 
 local function new_set(labels)
-    local block = block_of(M.measures + math.ceil(M.cells / 2))
+    local block = block_of(M.measures + math.ceil((M.cells + 1) / 2))
     local set = {
         labels = cjson.encode(labels), block = block, sums = cast(sums_at, block), counts = cast(counts_at, block + M.measures), active = false,
     }
@@ -172,73 +161,86 @@ local function find_set(meter, method, status)
 end
 
 local function observe(set, measure, value)
-    local histogram = histograms[measure]
-    if not histogram then
-        return
-    end
     local sums, counts = set.sums, set.counts
     sums[measure - 1] = sums[measure - 1] + value
-    local cell = histogram[1] + place(histogram[2], value)
+    local cell = value < small and cells[measure - 1][value] or search(measure, value)
     counts[cell] = counts[cell] + 1
     local values = set.values
-    if values then
+    if values and not M.excluded[measure] then
         local of_measure = values[measure] or {}
         values[measure] = of_measure
         of_measure[value] = (of_measure[value] or 0) + 1
     end
 end
 
--- Gives the number at a place of $fairway_measures, and where the next begins. Most have three or four digits, and strtod takes its time.
-local function number_at(at)
-    if at[1] ~= bar and at[2] ~= bar then
-        if at[3] == bar then
-            return at[0] * 100 + at[1] * 10 + at[2] - 48 * 111, at + 4
-        elseif at[4] == bar then
-            return at[0] * 1000 + at[1] * 100 + at[2] * 10 + at[3] - 48 * 1111, at + 5
-        end
+-- Gives the number that so many digits are. Most are sizes of two to five digits.
+local function number_at(at, digits)
+    if digits == 3 then
+        return at[0] * 100 + at[1] * 10 + at[2] - 48 * 111
+    elseif digits == 4 then
+        return at[0] * 1000 + at[1] * 100 + at[2] * 10 + at[3] - 48 * 1111
+    elseif digits == 2 then
+        return at[0] * 10 + at[1] - 48 * 11
     end
-    local number = C.strtod(at, stop)
-    return number, stop[0] + 1
+    return tonumber(ffi_string(at, digits))
 end
 
--- The same for a time, such as 0.012, in milliseconds; nil for a list, which a request has that was tried at several endpoints.
+-- Gives the milliseconds that a time below ten seconds is, such as 0.012.
 local function time_at(at)
-    if at[1] == point and at[5] == bar then
-        return at[0] * 1000 + at[2] * 100 + at[3] * 10 + at[4] - 48 * 1111, at + 6
-    end
-    local seconds = C.strtod(at, stop)
-    local after = stop[0]
-    if after == at or after[0] ~= bar then
-        return nil, C.strchr(after, bar) + 1
-    end
-    return floor(seconds * 1000 + 0.5), after + 1
+    return at[0] * 1000 + at[2] * 100 + at[3] * 10 + at[4] - 48 * 1111
 end
 
--- Takes a time, and gives where the next begins.
-local function observe_time(set, measure, at)
-    local time, after = time_at(at)
-    if time then
-        observe(set, measure, time)
-    end
-    return after
+-- Gives how many characters from a place on come before a bar: two to six, nil for others.
+local function digits_at(at)
+    return at[2] == bar and 2 or at[3] == bar and 3 or at[4] == bar and 4 or at[5] == bar and 5 or at[6] == bar and 6 or nil
 end
 
--- All that nginx only tells by variables is in one of them, numbers that end in "|", as each look-up costs more than all of the counting.
-local function observe_all(set)
-    local took = floor((now() - start_time()) * 1000 + 0.5)
-    observe(set, 1, took > 0 and took or 0)
-    local received, sent
-    local at = cast(chars, var.fairway_measures)
-    received, at = number_at(at)
-    sent, at = number_at(at)
+local function observe_sizes(set, received, sent)
     observe(set, 5, received)
     observe(set, 6, sent)
     observe(set, 7, sent)
-    if at[0] ~= bar then -- a backend was asked
-        at = observe_time(set, 2, at)
-        at = observe_time(set, 3, at)
-        observe_time(set, 4, at)
+end
+
+-- A time that is a list, of a request that was tried at several endpoints, is not counted.
+local function observe_time(set, measure, text)
+    local seconds = tonumber(text)
+    if seconds then
+        observe(set, measure, floor(seconds * 1000 + 0.5))
     end
+end
+
+-- What is not as most requests are: long times, lists of them, large sizes.
+local function observe_slowly(set)
+    observe_sizes(set, tonumber(var.request_length), tonumber(var.bytes_sent))
+    observe_time(set, 2, var.upstream_connect_time)
+    observe_time(set, 3, var.upstream_header_time)
+    observe_time(set, 4, var.upstream_response_time)
+end
+
+-- All that nginx only tells by variables is in one of them, as each look-up costs more than all of the counting: three times when a backend
+-- was asked, then two sizes with a bar between them. Between times there is nothing, as their form tells where they end.
+local function observe_all(set)
+    local took = floor((now() - start_time()) * 1000 + 0.5)
+    observe(set, 1, took > 0 and took or 0)
+    local at, length = read_variable("counted", 7)
+    if not at then
+        return observe_slowly(set)
+    end
+    local sizes = 0
+    if at[1] == point and at[6] == point and at[11] == point then
+        sizes = 15
+    end
+    local digits = digits_at(at + sizes)
+    if not digits or at[sizes] == minus then
+        return observe_slowly(set)
+    end
+    if sizes > 0 then
+        observe(set, 2, time_at(at))
+        observe(set, 3, time_at(at + 5))
+        observe(set, 4, time_at(at + 10))
+    end
+    local sent = sizes + digits + 1
+    observe_sizes(set, number_at(at + sizes, digits), number_at(at + sent, length - sent))
 end
 
 -- Counts the request. Runs in log_by_lua.
