@@ -31,8 +31,11 @@ type basePath struct {
 
 // index finds what package ingress made of each path, and drops those of its Problems that Kong's own rules decide differently.
 func (r *run) index(m *model.Model) {
-	r.paths, r.settings = map[place]*basePath{}, &m.Settings
+	r.paths, r.settings, r.base, r.counterparts = map[place]*basePath{}, &m.Settings, m, map[string]string{}
 	for _, host := range m.Hosts {
+		if host.RedirectTo != "" {
+			r.counterparts[host.RedirectTo] = host.Name
+		}
 		for i := range host.Matches {
 			match := &host.Matches[i]
 			p := &basePath{route: match.Route, host: host}
@@ -59,8 +62,12 @@ func decidedHere(p model.Problem) bool {
 
 // own gives the value of one of Fairway's own annotations.
 func (r *run) own(ing *netv1.Ingress, name string) (string, bool) {
-	text, written := ing.Annotations[cmp.Or(r.AnnotationsPrefix, annotation.DefaultPrefix)+"/"+name]
+	text, written := ing.Annotations[r.ownKey(name)]
 	return text, written
+}
+
+func (r *run) ownKey(name string) string {
+	return cmp.Or(r.AnnotationsPrefix, annotation.DefaultPrefix) + "/" + name
 }
 
 func (r *run) ownTrue(ing *netv1.Ingress, name string) bool {

@@ -76,6 +76,8 @@ type run struct {
 
 	paths        map[place]*basePath
 	settings     *model.Settings
+	base         *model.Model
+	counterparts map[string]string // names of hosts that redirect, by the host that they redirect to
 	services     map[model.KongServiceID]*use
 	plugins      map[*kongapi.KongPlugin]*model.KongPlugin
 	certificates certificates

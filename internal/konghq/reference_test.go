@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,8 @@ var beside = map[string]map[string]string{
 	"auth-tls":      {"auth-tls-secret": "default/trust"},
 	"waf":           {"enable-modsecurity": "true"},
 	"canary":        {"canary": "true", "canary-weight": "10"},
+	"health-check":  {"health-check-type": "HTTP"},
+	"outlier":       {"outlier-consecutive-failures": "3"},
 }
 
 // besideKey are those without which a key says nothing.
@@ -53,12 +56,20 @@ var besideKey = map[string]map[string]string{
 	"limit-burst-multiplier":            {"limit-rps": "5"},
 	"limit-rate-after":                  {"limit-rate": "5"},
 	"disable-proxy-intercept-errors":    {"custom-http-errors": "404"},
+	"health-check-service":              {"health-check-type": "gRPC"},
+	"outlier-min-requests":              {"outlier-error-rate": "50"},
+	"outlier-window":                    {"outlier-error-rate": "50"},
 	"opentelemetry-operation-name":      {"enable-opentelemetry": "true"},
 	"opentelemetry-trust-incoming-span": {"enable-opentelemetry": "true"},
 }
 
+// named are objects that the example does not name, so that there is one.
+var named = map[string]string{"proxy-ssl-secret": "default/trust"}
+
 // elsewhere are outcomes that the example alone does not show: it names an object that is not there, or needs TLS.
-var elsewhere = map[string]string{"custom-headers": "yes", "ssl-redirect": "yes, where it is written", "server-alias": "yes; expressions: told"}
+var elsewhere = map[string]string{
+	"custom-headers": "yes", "default-backend": "yes", "ssl-redirect": "yes, where it is written", "server-alias": "yes; expressions: told",
+}
 
 // TestReference holds docs/kong-annotations.md: what the translation does with the example of each annotation that nginx knows, and the annotations
 // of Kong's own.
@@ -126,7 +137,7 @@ func outcome(t *testing.T, group string, key *annotation.Key) string {
 	if group == "canary" && key.Name == "canary" {
 		before = map[string]string{}
 	}
-	with := map[string]string{key.Name: key.Example}
+	with := map[string]string{key.Name: cmp.Or(named[key.Name], key.Example)}
 	for name, value := range before {
 		with[name] = value
 	}
@@ -137,7 +148,7 @@ func outcome(t *testing.T, group string, key *annotation.Key) string {
 		told = told || p.Reason == model.ReasonUnsupported || p.Reason == model.ReasonUnavailable
 	}
 	switch {
-	case strings.Contains(is, "request-termination"):
+	case strings.Contains(is, `"status_code":503`):
 		return "closed"
 	case told:
 		return "told"
@@ -152,7 +163,11 @@ func tell(t *testing.T, annotations map[string]string) (string, []model.Problem)
 	t.Helper()
 	var lines strings.Builder
 	for name, value := range annotations {
-		fmt.Fprintf(&lines, "    %s: %q\n", annotation.DefaultPrefix+"/"+name, value)
+		prefix := annotation.DefaultPrefix
+		if isOwn(name) {
+			prefix = annotation.OwnPrefix
+		}
+		fmt.Fprintf(&lines, "    %s: %q\n", prefix+"/"+name, value)
 	}
 	main := ""
 	if annotations["canary"] != "" {
@@ -163,8 +178,8 @@ func tell(t *testing.T, annotations map[string]string) (string, []model.Problem)
 		"---\nkind: Secret\nmetadata: {name: users}\nstringData: {auth: \"ann:{PLAIN}x\"}\n" +
 		"---\nkind: Secret\nmetadata: {name: trust, annotations: {test/certificate: a.example, test/trust: \"yes\"}}\n"
 	for i, name := range []string{"web", "other", cmp.Or(annotations["default-backend"], "third")} {
-		cluster += fmt.Sprintf("---\nkind: Service\nmetadata: {name: %s, annotations: {test/ready: 10.0.0.%d}}\nspec: {ports: [{port: 80}]}\n",
-			name, i+1)
+		cluster += fmt.Sprintf("---\nkind: Service\nmetadata: {name: %s, annotations: {test/ready: '10.0.0.%d,10.0.1.%d'}}\nspec: {ports: [{port: 80}]}\n",
+			name, i+1, i+1)
 	}
 	c := readCase(t, golden.New(golden.Part{Name: "cluster.yaml", Text: cluster}))
 	c.Ingress.Passthrough = true
@@ -183,6 +198,13 @@ func tell(t *testing.T, annotations map[string]string) (string, []model.Problem)
 		text += string(entity.Encode(e, entity.Flat, []string{"t"})) + "\n"
 	}
 	return text, problems
+}
+
+// isOwn tells whether the key has Fairway's own prefix.
+func isOwn(name string) bool {
+	return slices.ContainsFunc(annotation.Groups(), func(g annotation.Group) bool {
+		return slices.ContainsFunc(g.Keys, func(k annotation.Key) bool { return k.Own && k.Name == name })
+	})
 }
 
 func rule(service string) string {

@@ -4,7 +4,6 @@
 package konghq
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	netv1 "k8s.io/api/networking/v1"
 
-	"github.com/fairway-ingress/fairway/internal/annotation"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/kongapi"
@@ -30,6 +28,8 @@ type ingressReader struct {
 	closed   string
 	redirect int // status; 0 for none
 	groups   map[groupKey]*model.KongRoute
+	// special are the hosts that have routes beside those of their paths.
+	special map[string]bool
 }
 
 // groupKey is what paths of one route have in common.
@@ -43,7 +43,10 @@ type groupKey struct {
 
 // readIngress adds the routes of an Ingress.
 func (r *run) readIngress(ing *netv1.Ingress) {
-	i := &ingressReader{run: r, ing: ing, origin: origin("Ingress", netv1.GroupName, "v1", ing), groups: map[groupKey]*model.KongRoute{}}
+	i := &ingressReader{
+		run: r, ing: ing, origin: origin("Ingress", netv1.GroupName, "v1", ing),
+		groups: map[groupKey]*model.KongRoute{}, special: map[string]bool{},
+	}
 	r.claimCertificates(i.origin, ing.Namespace, ingressTLS(ing))
 	if r.ownTrue(ing, "canary") {
 		return // it joins the routes of others
@@ -52,7 +55,6 @@ func (r *run) readIngress(ing *netv1.Ingress) {
 	i.options, i.closed = i.notes.routeOptions()
 	i.aliases = i.notes.hostAliases()
 	i.plugins = r.attachments(i.notes, i.origin)
-	i.tellOwn()
 	if ing.Annotations["ingress.kubernetes.io/force-ssl-redirect"] == "true" {
 		i.redirect = 302
 		if s := i.options.RedirectStatus; s != 0 {
@@ -64,26 +66,6 @@ func (r *run) readIngress(ing *netv1.Ingress) {
 	}
 	if backend := ing.Spec.DefaultBackend; backend != nil {
 		i.readDefaultBackend(backend)
-	}
-}
-
-// tellOwn reports those of Fairway's own annotations that no route shows.
-func (i *ingressReader) tellOwn() {
-	own := cmp.Or(i.AnnotationsPrefix, annotation.DefaultPrefix) + "/"
-	for full := range i.ing.Annotations {
-		if name, ok := strings.CutPrefix(full, own); ok && (strings.HasPrefix(name, "health-check-") || strings.HasPrefix(name, "outlier-")) {
-			i.problem(i.origin.Ref, "metadata.annotations["+full+"]", model.ReasonUnsupported,
-				"the Kong data plane has nothing for it; the healthchecks of a KongUpstreamPolicy replace it")
-		}
-	}
-	for name, instead := range map[string]string{
-		"service-upstream":     "the annotation " + serviceUpstream + " of the Service replaces it",
-		"from-to-www-redirect": "an Ingress for the other name with a KongPlugin of the plugin redirect replaces it",
-	} {
-		if i.ownTrue(i.ing, name) {
-			i.problem(i.origin.Ref, "metadata.annotations["+own+name+"]", model.ReasonUnsupported,
-				"the Kong data plane has nothing for it; %s", instead)
-		}
 	}
 }
 
@@ -169,8 +151,11 @@ func (r *ingressReader) readBackend(written *netv1.IngressBackend) (id model.Kon
 
 // add puts a path into the route of its host and service.
 func (i *ingressReader) add(host string, service model.KongServiceID, path model.KongPath, closed string) {
-	key := groupKey{host: host, service: service, closed: firstOf(closed, i.closed), redirect: i.redirect}
 	base := i.paths[place{i.origin.Ref, path.Field}]
+	if base != nil && !service.Facade {
+		service.Virtual = base.route.Backend.Virtual
+	}
+	key := groupKey{host: host, service: service, closed: firstOf(closed, i.closed), redirect: i.redirect}
 	var canaries []model.KongCanary
 	switch {
 	case base == nil && i.hasOwn(i.ing):
@@ -187,6 +172,9 @@ func (i *ingressReader) add(host string, service model.KongServiceID, path model
 		if len(canaries) > 0 {
 			key.canaries = fmt.Sprintf("%+v", canaries)
 		}
+	}
+	if base != nil {
+		i.addOwnRoutes(key, base)
 	}
 	route := i.groups[key]
 	if route == nil {
@@ -209,6 +197,7 @@ func (i *ingressReader) newRoute(key groupKey, field string, base *basePath) *mo
 	}
 	if base != nil {
 		route.Policy = &base.route.Policy
+		route.Fallback = i.fallbackOf(base.route)
 		if key.host != "" {
 			route.Site = base.host
 			route.Aliases = slices.Concat(route.Aliases, base.host.Aliases)
@@ -222,7 +211,7 @@ func readCanaries(route *model.Route) []model.KongCanary {
 	var list []model.KongCanary
 	for _, c := range route.Canaries {
 		list = append(list, model.KongCanary{Canary: c, Service: model.KongServiceID{
-			Namespace: c.Backend.Namespace, Name: c.Backend.Service, Port: c.Backend.Port,
+			Namespace: c.Backend.Namespace, Name: c.Backend.Service, Port: c.Backend.Port, Virtual: c.Backend.Virtual,
 		}})
 	}
 	return list
@@ -237,6 +226,9 @@ func (i *ingressReader) readDefaultBackend(backend *netv1.IngressBackend) {
 		return
 	}
 	base := i.paths[place{i.origin.Ref, field}]
+	if base != nil && !service.Facade {
+		service.Virtual = base.route.Backend.Virtual
+	}
 	key := groupKey{service: service, closed: i.closed, redirect: i.redirect}
 	switch {
 	case base != nil:

@@ -142,6 +142,7 @@ func (r *run) buildService(id model.KongServiceID, u *use, read map[*corev1.Serv
 		s.Protocol = cmp.Or(s.Protocol, appProtocol(found))
 	}
 	r.addTargets(s, object, found, port, u)
+	r.readHealth(s, object)
 	return withTransport(s)
 }
 

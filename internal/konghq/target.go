@@ -49,7 +49,7 @@ func protocolOf(transport model.KongTransport) corev1.Protocol {
 func (r *run) addTargets(s *model.KongService, object *corev1.Service, port *corev1.ServicePort, text string, u *use) {
 	external := object.Spec.Type == corev1.ServiceTypeExternalName
 	switch {
-	case r.isOwnEndpoint(object) && port != nil:
+	case (s.ID.Virtual || r.isOwnEndpoint(object)) && port != nil:
 		name := object.Name + "." + object.Namespace + ".svc"
 		if r.ClusterDomain != "" {
 			name += "." + r.ClusterDomain

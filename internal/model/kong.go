@@ -41,8 +41,12 @@ type KongRoute struct {
 	Paths   []KongPath
 	// Index is the number of the rule and Port what the gateway listens on, for the kinds that have no paths.
 	Index, Port int
+	// Part tells the route from others of the same object, host and service; empty for the one of their paths.
+	Part string
 	// Service is zero when nobody answers: then the route is closed.
-	Service  KongServiceID
+	Service KongServiceID
+	// Fallback takes the requests while Service has no target for them and it has one; zero for nobody.
+	Fallback KongServiceID
 	Canaries []KongCanary
 	Options  KongRouteOptions
 	Plugins  []KongAttachment
@@ -50,6 +54,8 @@ type KongRoute struct {
 	Policy *Policy
 	// Site is the host that Fairway's own annotations speak of; nil for none.
 	Site *Host
+	// Redirect answers every request; nil serves them. It goes before that of Policy.
+	Redirect *KongRedirect
 	// HTTPSOnly sends plain requests to HTTPS with that status; 0 leaves them.
 	HTTPSOnly int
 	// Closed, when not empty, is the reason why every request is answered with 503.
@@ -84,6 +90,13 @@ const (
 	KongText                       // every path that begins with the text
 	KongRegex                      // an expression, from the beginning of the path on
 )
+
+// KongRedirect answers with a status and a Location.
+type KongRedirect struct {
+	Redirect
+	// KeepPath puts the path and query of the request behind URL, which then has none of its own.
+	KeepPath bool
+}
 
 // KongCanary takes a share of a route's requests.
 type KongCanary struct {
@@ -123,6 +136,8 @@ type KongServiceID struct {
 	Port      string // number or name; "implicitPort" where none is written
 	Transport KongTransport
 	Facade    bool
+	// Virtual takes the Service's own address as the only target, instead of the addresses behind it.
+	Virtual bool
 }
 
 // IsZero tells whether no service is named.
@@ -139,6 +154,9 @@ func (id KongServiceID) String() string {
 	}
 	if id.Facade {
 		text += "/facade"
+	}
+	if id.Virtual {
+		text += "/virtual"
 	}
 	return text
 }
@@ -170,9 +188,12 @@ type KongService struct {
 	Authorities                               []*KongAuthority
 	HostHeader                                string
 	Upstream                                  *KongUpstream // nil for Kong's defaults
-	Targets                                   []KongTarget  // sorted by address, unique; none means 503
-	Plugins                                   []KongAttachment
-	Tags                                      []string
+	// Health is how Fairway's own annotations want the targets judged; nil for not at all. SlowStart is what they say of new ones.
+	Health    *Health
+	SlowStart time.Duration
+	Targets   []KongTarget // sorted by address, unique; none means 503
+	Plugins   []KongAttachment
+	Tags      []string
 	// Closed, when not empty, is the reason why every route to it is answered with 503.
 	Closed string
 }

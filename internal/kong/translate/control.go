@@ -56,6 +56,9 @@ func prefixes(list []netip.Prefix) []any {
 	return out
 }
 
+// usualBurst is the annotations' default, as many times the rate.
+const usualBurst = 5
+
 // limit bounds requests. Kong counts in windows and has no bursts.
 func (t *translation) limit(r *route, l *model.RateLimit) {
 	if l.Connections > 0 {
@@ -63,6 +66,9 @@ func (t *translation) limit(r *route, l *model.RateLimit) {
 	}
 	if len(l.Exempt) > 0 {
 		t.unsupported(r, "exempting clients from a rate limit", "they are limited as well")
+	}
+	if l.SecondBurst != usualBurst*l.PerSecond || l.MinuteBurst != usualBurst*l.PerMinute {
+		t.unsupported(r, "bursts of a rate limit", "there are none")
 	}
 	config := map[string]any{"policy": "local", "limit_by": "ip"}
 	if l.PerSecond > 0 {
@@ -96,7 +102,6 @@ func (t *translation) applyHost(r *route) {
 		what  string
 	}{
 		{h.TLS != nil && (h.TLS.Ciphers != "" || h.TLS.PreferServer != nil), "ciphers of a host"},
-		{h.AppRoot != "", "app-root"},
 		{len(h.Patterns) > 0, "expressions as aliases of a host"},
 		{h.Passthrough != nil, "TLS passthrough by annotation; a TCPIngress with konghq.com/protocols: tls_passthrough replaces it"},
 	} {

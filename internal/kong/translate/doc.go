@@ -10,9 +10,9 @@
 //
 //	translate.go   the whole
 //	route.go       routes (path.go, tie.go: which of two takes a request; expression.go: the flavor "expressions")
-//	service.go     services, upstreams, targets
+//	service.go     services, upstreams, targets (health.go: which targets are left out; fallback.go: what stands in for a service)
 //	canary.go      shares of the requests
-//	policy.go      what Fairway's own annotations ask for (upstreampolicy.go, control.go)
+//	policy.go      what Fairway's own annotations ask for (upstreampolicy.go, control.go, redirect.go)
 //	plugin.go      plugins and their scopes
 //	consumer.go    consumers and credentials
 //	name.go        names, ids, tags

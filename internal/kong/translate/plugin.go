@@ -27,6 +27,8 @@ type extraPlugin struct {
 	route  *route
 	name   string
 	config map[string]any
+	// closing is that of the plugin that closes the route; others of a closed route are left out.
+	closing bool
 }
 
 // usable tells whether a plugin can be sent as it is.
@@ -230,6 +232,9 @@ func (t *translation) addPlugin(p *model.KongPlugin, s scope, several bool, take
 
 // addExtra adds a plugin of the translation's own.
 func (t *translation) addExtra(x extraPlugin, taken map[string]model.Ref) {
+	if x.route.closed != "" && !x.closing {
+		return
+	}
 	s := scope{route: x.route}
 	key := x.name + ":" + s.key()
 	if _, clash := taken[key]; clash {

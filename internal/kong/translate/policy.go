@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	requestTermination  = "request-termination"
 	requestTransformer  = "request-transformer"
 	responseTransformer = "response-transformer"
 )
@@ -58,6 +59,9 @@ func (t *translation) applyPolicy(r *route) {
 	if rewrite := r.source.Options.Rewrite; rewrite != "" {
 		r.request.uri = rewriteURI(rewrite)
 	}
+	if to := r.source.Redirect; to != nil {
+		t.redirect(r, to)
+	}
 	if p := r.source.Policy; p != nil {
 		d := model.DefaultSettings().Route
 		t.applyHost(r)
@@ -80,7 +84,7 @@ func (t *translation) applyPolicy(r *route) {
 			continue
 		}
 		// Where a KongPlugin is of that name and for the same route, it gets this as well; see mergeTransforms.
-		t.extra = append(t.extra, extraPlugin{r, x.name, x.config})
+		t.extra = append(t.extra, extraPlugin{route: r, name: x.name, config: x.config})
 	}
 }
 
@@ -110,16 +114,36 @@ func rewriteURI(target string) string {
 	return out.String()
 }
 
+// withCaptures writes the value of a header in which $1 to $9 stand for groups. There is no way to write any other dollar.
+func withCaptures(text string) (string, bool) {
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c < ' ':
+			return "", false
+		case c != '$':
+			out.WriteByte(c)
+		case i+1 < len(text) && text[i+1] >= '1' && text[i+1] <= '9':
+			i++
+			fmt.Fprintf(&out, "$(uri_captures[%c])", text[i])
+		default:
+			return "", false
+		}
+	}
+	return out.String(), true
+}
+
 // applyRequest is about the request on its way.
 func (t *translation) applyRequest(r *route, p, d *model.Policy) {
 	if w := p.Rewrite; w != nil {
 		r.request.uri = rewriteURI(w.Target)
 	}
 	if text := p.ForwardedPrefix; text != "" {
-		if strings.ContainsAny(text, "$\n\r") {
-			t.unsupported(r, "a forwarded prefix with groups", "")
+		if header, ok := withCaptures(text); ok {
+			line := "X-Forwarded-Prefix:" + header
+			r.request.replace, r.request.add = append(r.request.replace, line), append(r.request.add, line)
 		} else {
-			r.request.add = append(r.request.add, "X-Forwarded-Prefix:"+text)
+			t.unsupported(r, "a forwarded prefix with a dollar", "")
 		}
 	}
 	if p.BodyLimit != d.BodyLimit && p.BodyLimit > 0 {
@@ -137,23 +161,8 @@ func (t *translation) applyRequest(r *route, p, d *model.Policy) {
 		t.unsupported(r, "sizes of buffers", "")
 	}
 	if p.Redirect != nil {
-		t.redirect(r, p.Redirect)
+		t.redirect(r, &model.KongRedirect{Redirect: *p.Redirect})
 	}
-}
-
-// redirect answers every request. Without the plugin for it nobody may be served what the redirect was to keep them from.
-func (t *translation) redirect(r *route, to *model.Redirect) {
-	if !t.gateway.HasPlugin("redirect") || !t.gateway.Version.AtLeast(3, 9) {
-		t.unsupported(r, "a redirect", "it needs Kong 3.9, so the routes answer 503")
-		r.closed = firstOf(r.closed, "a redirect needs Kong 3.9")
-		return
-	}
-	if !strings.Contains(to.URL, "://") {
-		t.unsupported(r, "a redirect to a path", "it needs a whole URL, so the routes answer 503")
-		r.closed = firstOf(r.closed, "a redirect to a path")
-		return
-	}
-	t.plugin(r, "redirect", map[string]any{"status_code": to.Code, "location": to.URL, "keep_incoming_path": false})
 }
 
 // applyResponse is about the response on its way.
@@ -202,7 +211,7 @@ func (t *translation) plugin(r *route, name string, config map[string]any) {
 			"the gateway has no plugin %s, which the annotations need; they have no effect",
 			name)
 	case r.closed == "":
-		t.extra = append(t.extra, extraPlugin{r, name, config})
+		t.extra = append(t.extra, extraPlugin{route: r, name: name, config: config})
 	}
 }
 
@@ -233,6 +242,7 @@ func (t *translation) unsupported(r *route, what, now string) {
 // expressed are the facts of a policy that this package turns into something, or closes the route for.
 var expressed = []string{
 	"protocol", "body limit", "connect timeout", "send timeout", "read timeout", "retries", "balance", "TLS to backend", "host header", "rewrite",
+	"fallback", "relative redirects",
 	"forwarded prefix", "redirect", "redirect to HTTPS", "deny", "allow", "limit", "CORS", "response header", "buffers",
 	"login", "external auth", "satisfy", "WAF", "snippet", "FastCGI",
 }

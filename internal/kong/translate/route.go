@@ -106,7 +106,7 @@ func splitExact(paths []model.KongPath) [][]model.KongPath {
 func (t *translation) newRoute(source *model.KongRoute, paths []model.KongPath, suffix string) *route {
 	o := &source.Options
 	name := t.routeName(source, paths[0].Path, suffix)
-	r := &route{source: source, paths: paths, closed: source.Closed, to: source.Service, lost: map[string]bool{},
+	r := &route{source: source, paths: paths, closed: source.Closed, to: t.destination(source), lost: map[string]bool{},
 		variant: variant{retries: -1}, Route: &entity.Route{
 			Meta: t.meta(entity.Routes, name, source.Origin, paths[0].Field, o.Tags), Name: name, Protocols: o.Protocols, Methods: o.Methods, SNIs: o.SNIs,
 			HTTPSRedirectStatusCode: o.RedirectStatus, RegexPriority: o.RegexPriority, StripPath: ptr(o.StripPath), PreserveHost: ptr(o.PreserveHost),
@@ -168,6 +168,9 @@ func (t *translation) routeName(source *model.KongRoute, path, suffix string) st
 	default:
 		name += "." + id.Name + "." + host + "." + id.Port
 	}
+	if source.Part != "" {
+		name += "." + source.Part
+	}
 	name += suffix
 	return t.name(entity.Routes, name, source.Origin.String()+"\x00"+name+"\x00"+source.Host+"\x00"+id.String()+"\x00"+path)
 }
@@ -220,10 +223,10 @@ func (t *translation) spell(r *route) {
 // close makes the route answer 503, whatever the gateway has of plugins: without a service there is nothing else it could answer.
 func (t *translation) close(r *route) {
 	if !slices.Contains(r.Protocols, "http") && !slices.Contains(r.Protocols, "https") && !slices.Contains(r.Protocols, "grpc") &&
-		!slices.Contains(r.Protocols, "grpcs") || !t.gateway.HasPlugin("request-termination") {
+		!slices.Contains(r.Protocols, "grpcs") || !t.gateway.HasPlugin(requestTermination) {
 		return
 	}
-	t.extra = append(t.extra, extraPlugin{route: r, name: "request-termination", config: map[string]any{
+	t.extra = append(t.extra, extraPlugin{route: r, name: requestTermination, closing: true, config: map[string]any{
 		"status_code": 503, "message": "Service Unavailable",
 	}})
 }

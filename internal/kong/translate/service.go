@@ -65,6 +65,9 @@ func serviceName(id model.KongServiceID) string {
 	case model.KongOverUDP:
 		name += ".udp"
 	}
+	if id.Virtual {
+		name += ".virtual"
+	}
 	return name
 }
 
@@ -78,6 +81,9 @@ func upstreamName(id model.KongServiceID) string {
 		name += ".tcp"
 	case model.KongOverUDP:
 		name += ".udp"
+	}
+	if id.Virtual {
+		name += ".virtual"
 	}
 	return name + ".svc"
 }
@@ -185,12 +191,13 @@ func (t *translation) upstreamFor(r *route, s *model.KongService) *entity.Upstre
 			e.HostHeader = u.hostHeader
 		}
 	}
-	t.upstreams[name] = e
-	t.add(e)
 	targets := s.Targets
 	if len(r.variant.shares) > 0 {
 		targets = t.weigh(r.variant.shares)
 	}
+	t.judge(e, s, targets)
+	t.upstreams[name] = e
+	t.add(e)
 	for _, target := range targets {
 		t.addTarget(e, target, s.Origin)
 	}

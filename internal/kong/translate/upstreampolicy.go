@@ -67,18 +67,24 @@ func (t *translation) tellTLS(r *route, u *model.UpstreamTLS) {
 // variable is a template of one variable alone.
 var variable = regexp.MustCompile(`^\$\{([a-z0-9_]+)\}$`)
 
-// balance chooses the algorithm.
+// balance chooses the algorithm. Kong's round-robin spreads as evenly as chance does, and one that looks at all endpoints stands in for one that
+// looks at two of them.
 func (t *translation) balance(r *route, b *model.Balance) {
+	if b == nil {
+		return
+	}
+	if b.SlowStart > 0 {
+		t.unsupported(r, "slow start", "a new endpoint has its full share at once")
+	}
 	switch {
-	case b == nil:
 	case b.Affinity != nil:
-		if a := b.Affinity; a.MaxAge != nil || a.Expires != nil || a.Domain != "" || a.SameSite != "" || a.Secure || a.ChangeOnFailure {
-			t.unsupported(r, "attributes of the cookie of affinity but its name and path", "Kong's own are in force")
-		}
+		t.tellAffinity(r, b.Affinity)
 		r.upstream().algorithm = "consistent-hashing"
 		r.upstream().hash = model.KongHash{Cookie: b.Affinity.Name, CookiePath: b.Affinity.Path}
 	case b.Algorithm == model.EWMA:
 		r.upstream().algorithm = "latency"
+	case b.Algorithm == model.LeastConn || b.Algorithm == model.P2C:
+		r.upstream().algorithm = "least-connections"
 	case b.Algorithm == model.Hash:
 		hash, ok := hashOf(b.HashBy)
 		if !ok {
@@ -89,6 +95,22 @@ func (t *translation) balance(r *route, b *model.Balance) {
 			t.unsupported(r, "hashing to groups of endpoints", "requests are hashed to one")
 		}
 		r.upstream().algorithm, r.upstream().hash = "consistent-hashing", hash
+	}
+}
+
+// tellAffinity reports what Kong's cookies do otherwise.
+func (t *translation) tellAffinity(r *route, a *model.Affinity) {
+	if a.MaxAge != nil || a.Expires != nil || a.Domain != "" || a.SameSite != "" || a.Secure || a.ChangeOnFailure {
+		t.unsupported(r, "attributes of the cookie of affinity but its name and path", "Kong's own are in force")
+	}
+	if a.Persistent {
+		t.unsupported(r, "persistent affinity", "some clients move when endpoints come or go")
+	}
+	for i := range r.source.Canaries {
+		if c := &r.source.Canaries[i]; c.Weight > 0 && (c.Balance == nil || c.Balance.Affinity == nil) {
+			t.problem(c.Owner, "metadata.annotations", model.ReasonUnsupported,
+				"the Kong data plane has nothing for: a canary by weight without the affinity of its route; clients stay with the canary, or with the route")
+		}
 	}
 }
 
