@@ -13,32 +13,9 @@ import (
 
 // kongObject finds a custom resource that a Problem is about, for Events; nil where there is none.
 func kongObject(snapshot *source.Snapshot, ref model.Ref) (version string, object metav1.Object) {
-	if snapshot.Kong == nil {
+	kind, known := kongapi.KindNamed(ref.Kind)
+	if snapshot.Kong == nil || !known {
 		return "", nil
 	}
-	for _, kind := range kongapi.Kinds() {
-		if kind.Name == ref.Kind {
-			version = kind.APIVersion()
-		}
-	}
-	key, objects := source.Key{Namespace: ref.Namespace, Name: ref.Name}, snapshot.Kong
-	switch ref.Kind {
-	case "KongPlugin":
-		object = found(objects.Plugins[key])
-	case "KongClusterPlugin":
-		object = found(objects.ClusterPlugins[ref.Name])
-	case "KongConsumer":
-		object = found(objects.Consumers[key])
-	case "KongConsumerGroup":
-		object = found(objects.ConsumerGroups[key])
-	case "KongUpstreamPolicy":
-		object = found(objects.UpstreamPolicies[key])
-	case "KongIngress":
-		object = found(objects.KongIngresses[key])
-	case "TCPIngress":
-		object = found(objects.TCPIngresses[key])
-	case "UDPIngress":
-		object = found(objects.UDPIngresses[key])
-	}
-	return version, object
+	return kind.APIVersion(), kind.Get(snapshot.Kong, source.Key{Namespace: ref.Namespace, Name: ref.Name})
 }

@@ -6,39 +6,81 @@ package main
 import (
 	"context"
 	"log/slog"
+	"maps"
+
+	netv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-ingress/fairway/internal/admission"
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/kong"
 	"github.com/fairway-ingress/fairway/internal/konghq"
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 	"github.com/fairway-ingress/fairway/internal/source/kube"
 	"github.com/fairway-ingress/fairway/internal/status"
 )
 
 // judgeKong has the webhook judge custom resources too, and plugins by the gateways' own schemas.
 func (f *controllerFlags) judgeKong(meaning *konghq.Options, objects controller.Source, driver *kong.Driver) {
-	if source, ok := objects.(*kube.Source); ok {
-		f.webhook.kong = &admission.Kong{Options: *meaning, Snapshot: source.Snapshot, Schema: driver.Judge}
+	if watched, ok := objects.(*kube.Source); ok {
+		f.webhook.kong = &admission.Kong{Options: *meaning, Snapshot: watched.Snapshot, Schema: driver.Judge}
 	}
 }
 
-// tellKong has the leader write the conditions of custom resources.
+// tellKong has the leader write the status of custom resources.
 func (f *controllerFlags) tellKong(meaning *konghq.Options, loop *controller.Loop, r *replica, log *slog.Logger) {
-	if r == nil || r.election == nil || !f.updateStatus || f.apiFlags.kong == nil {
+	if r == nil || r.election == nil || !f.updateStatus || r.resources == nil {
 		return
 	}
-	r.programmer = status.NewProgrammer(f.apiFlags.kong.Client, log)
-	loop.Echoes = append(loop.Echoes, func(s *controller.State) {
-		problems := make([]model.Problem, len(s.Problems))
-		for i, p := range s.Problems {
-			problems[i] = model.Problem{Object: model.Ref(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message}
-		}
-		r.programmer.Set(status.Conditions(s.Snapshot.Kong, problems, s.Err, konghq.Ours(meaning, s.Snapshot)))
-	})
+	r.programmer = status.NewProgrammer(r.resources, log)
+	loop.Echoes = append(loop.Echoes, (&kongTeller{meaning: meaning, replica: r}).tell)
 }
 
-// program writes the conditions until ctx ends; where there are none to write it waits.
+// kongTeller hands what the loop knows to who writes the status of custom resources. It belongs to the loop's goroutine.
+type kongTeller struct {
+	meaning *konghq.Options
+	replica *replica
+	told    *kongapi.Objects // when addresses were told last
+	classes map[string]*netv1.IngressClass
+}
+
+func (t *kongTeller) tell(s *controller.State) {
+	ours := konghq.Ours(t.meaning, s.Snapshot)
+	if s.Err == nil {
+		t.serve(s.Snapshot, ours)
+	}
+	problems := make([]model.Problem, len(s.Problems))
+	for i, p := range s.Problems {
+		problems[i] = model.Problem{Object: model.Ref(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message}
+	}
+	statements := status.Conditions(s.Snapshot.Kong, problems, s.Err, ours)
+	status.Policies(statements, s.Snapshot.Kong, s.Result.Model.Kong, problems, s.Err)
+	t.replica.programmer.Set(statements)
+}
+
+// serve says which TCPIngresses and UDPIngresses are to have addresses.
+func (t *kongTeller) serve(snapshot *source.Snapshot, ours func(metav1.Object) bool) {
+	if t.told == snapshot.Kong && maps.Equal(t.classes, snapshot.IngressClasses) {
+		return
+	}
+	t.told, t.classes = snapshot.Kong, snapshot.IngressClasses
+	served := map[model.Ref]metav1.Object{}
+	for _, o := range snapshot.Kong.TCPIngresses {
+		if ours(o) {
+			served[model.Ref{Kind: "TCPIngress", Namespace: o.Namespace, Name: o.Name}] = o
+		}
+	}
+	for _, o := range snapshot.Kong.UDPIngresses {
+		if ours(o) {
+			served[model.Ref{Kind: "UDPIngress", Namespace: o.Namespace, Name: o.Name}] = o
+		}
+	}
+	t.replica.status.ServeResources(served)
+}
+
+// program writes what custom resources are to say until ctx ends; where there are none it waits.
 func (r *replica) program(ctx context.Context) {
 	if r.programmer != nil {
 		r.programmer.Lead(ctx)

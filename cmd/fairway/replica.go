@@ -12,12 +12,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	netv1 "k8s.io/api/networking/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/fairway-ingress/fairway/internal/controller"
 	"github.com/fairway-ingress/fairway/internal/election"
 	"github.com/fairway-ingress/fairway/internal/events"
+	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/kube"
 	"github.com/fairway-ingress/fairway/internal/status"
 )
@@ -28,8 +32,10 @@ type replica struct {
 	log      *slog.Logger
 	pod      podName
 	election *election.Election // nil without one
-	status   *status.Writer     // nil where no status is written
-	// programmer writes the conditions of Kong's custom resources; nil where there are none.
+	status   *status.Writer     // nil where no addresses are written
+	// resources writes the status of custom resources; nil where there are none.
+	resources dynamic.Interface
+	// programmer writes the conditions of custom resources; nil where there are none.
 	programmer *status.Programmer
 	events     *events.Reporter
 	siblings   status.Replicas
@@ -53,6 +59,9 @@ func newReplica(ctx context.Context, f *controllerFlags, loop *controller.Loop, 
 		return nil, nil
 	}
 	r := &replica{flags: &f.leaderFlags, log: log, pod: ownPod()}
+	if f.apiFlags.kong != nil {
+		r.resources = f.apiFlags.kong.Client
+	}
 	config, err := f.config()
 	if err != nil {
 		return nil, err
@@ -107,12 +116,17 @@ func (r *replica) keepStatus(client kubernetes.Interface, loop *controller.Loop,
 	}
 	var count func(error)
 	r.status = status.New(status.Options{
-		Client: client, Latest: objects.Latest, Interval: time.Duration(r.flags.statusSeconds) * time.Second, Log: r.log,
+		Client: client, Resources: r.resources, Interval: time.Duration(r.flags.statusSeconds) * time.Second, Log: r.log,
+		Latest: func(ref model.Ref) *netv1.IngressLoadBalancerStatus {
+			return objects.LatestStatus(ref.Kind, source.Key{Namespace: ref.Namespace, Name: ref.Name})
+		},
 		Written: func(err error) { count(err) }, Contested: r.events.Contested,
 	})
 	count = loop.Metrics.StatusWrites(r.status.Contests)
 	r.siblings = status.Replicas{Client: client, Namespace: r.pod.namespace, Name: r.pod.name}
-	objects.OnStatus(r.status.Observe)
+	objects.OnStatus(func(kind string, key source.Key) {
+		r.status.Observe(model.Ref{Kind: kind, Namespace: key.Namespace, Name: key.Name})
+	})
 	if r.flags.publishAddress != "" {
 		r.status.Publish(status.Parse(r.flags.publishAddress))
 	}

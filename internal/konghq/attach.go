@@ -45,7 +45,7 @@ func (r *run) findPlugin(owner model.Origin, name string) (object *kongapi.KongP
 		if object := r.objects.Plugins[source.Key{Namespace: owner.Namespace, Name: name}]; object != nil {
 			return object, ""
 		}
-		if object := r.objects.ClusterPlugins[name]; object != nil {
+		if object := r.objects.ClusterPlugins[source.Key{Name: name}]; object != nil {
 			if r.ours(object) {
 				return object, ""
 			}

@@ -132,7 +132,9 @@ func (r *run) ours(object metav1.Object) bool {
 
 // Ours gives a function that tells which custom resources of a snapshot are of the class.
 func Ours(options *Options, snapshot *source.Snapshot) func(metav1.Object) bool {
-	return newRun(options, snapshot).ours
+	r := &run{Options: options, snapshot: snapshot, objects: &kongapi.Objects{}, ownClasses: map[string]*kongapi.ClassParameters{}}
+	r.readClasses()
+	return r.ours
 }
 
 // problem notes a Problem.

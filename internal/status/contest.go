@@ -10,11 +10,10 @@ import (
 	netv1 "k8s.io/api/networking/v1"
 
 	"github.com/fairway-ingress/fairway/internal/model"
-	"github.com/fairway-ingress/fairway/internal/source"
 )
 
 const (
-	// patience is after how many overwritten writes an Ingress is given up. One overwritten write proves nothing: a predecessor that
+	// patience is after how many overwritten writes an object is given up. One overwritten write proves nothing: a predecessor that
 	// stops empties what it wrote. When manyContested have seen two, somebody works on all, and two are enough for the others.
 	patience      = 3
 	manyContested = 3
@@ -24,7 +23,7 @@ const (
 	loggedContests = 20
 )
 
-// record is what happened to the writes of one Ingress.
+// record is what happened to the writes of one object.
 type record struct {
 	wrote       Addresses // what we wrote last; nil when it was seen overwritten
 	overwritten int
@@ -36,24 +35,24 @@ type record struct {
 // gaveUp tells whether nothing is to be written now; a nil record has no writes.
 func (r *record) gaveUp(now time.Time) bool { return r != nil && now.Before(r.until) }
 
-// maySettle tells whether an Ingress that was given up and is empty now is taken up again: whoever empties it has left, most likely.
-func (r *record) maySettle(live *netv1.Ingress) bool {
-	return len(live.Status.LoadBalancer.Ingress) == 0 && r.resumed < patience
+// maySettle tells whether an object that was given up and is empty now is taken up again: whoever empties it has left, most likely.
+func (r *record) maySettle(says *netv1.IngressLoadBalancerStatus) bool {
+	return len(says.Ingress) == 0 && r.resumed < patience
 }
 
 // recordOf is to be called with w.mu held.
-func (w *Writer) recordOf(key source.Key) *record {
-	r := w.writes[key]
+func (w *Writer) recordOf(ref model.Ref) *record {
+	r := w.writes[ref]
 	if r == nil {
 		r = &record{}
-		w.writes[key] = r
+		w.writes[ref] = r
 	}
 	return r
 }
 
 // forget is to be called with w.mu held.
-func (w *Writer) forget(key source.Key) {
-	r := w.writes[key]
+func (w *Writer) forget(ref model.Ref) {
+	r := w.writes[ref]
 	if r == nil {
 		return
 	}
@@ -63,7 +62,7 @@ func (w *Writer) forget(key source.Key) {
 	if r.overwritten > 1 {
 		w.twice--
 	}
-	delete(w.writes, key)
+	delete(w.writes, ref)
 }
 
 // forgetAll is to be called with w.mu held.
@@ -72,7 +71,7 @@ func (w *Writer) forgetAll() {
 	w.contested, w.twice = 0, 0
 }
 
-// Contests is how many Ingresses are given up.
+// Contests is how many objects are given up.
 func (w *Writer) Contests() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,33 +81,33 @@ func (w *Writer) Contests() int {
 // settle forgets contests that are over or came to none: the time is up, and what is there is ours. w.mu is held.
 func (w *Writer) settle() {
 	now := time.Now()
-	for key, r := range w.writes {
+	for ref, r := range w.writes {
 		over := !r.until.IsZero() && !r.gaveUp(now)
 		old := r.until.IsZero() && r.overwritten > 0 && now.Sub(r.last) > tryAgain
-		if (over || old) && !w.differs(key) {
-			w.forget(key)
+		if (over || old) && !w.differs(ref) {
+			w.forget(ref)
 		}
 	}
 }
 
-// givesWay tells whether an Ingress is left to somebody else: we wrote these addresses, and what is there now are others, for the
+// givesWay tells whether an object is left to somebody else: we wrote these addresses, and what is there now are others, for the
 // last of several times.
-func (w *Writer) givesWay(key source.Key, wanted Addresses, live *netv1.Ingress) bool {
-	if !w.yields(key, live) {
+func (w *Writer) givesWay(ref model.Ref, wanted Addresses, live *live) bool {
+	if !w.yields(ref, live) {
 		return false
 	}
-	w.tell(key, wanted, live)
+	w.tell(ref, wanted, live)
 	return true
 }
 
-func (w *Writer) yields(key source.Key, live *netv1.Ingress) bool {
+func (w *Writer) yields(ref model.Ref, live *live) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now, r := time.Now(), w.writes[key]
-	if r != nil && r.gaveUp(now) && r.maySettle(live) {
+	now, r := time.Now(), w.writes[ref]
+	if r != nil && r.gaveUp(now) && r.maySettle(&live.says) {
 		resumed := r.resumed + 1
-		w.forget(key)
-		w.recordOf(key).resumed = resumed
+		w.forget(ref)
+		w.recordOf(ref).resumed = resumed
 		return false
 	}
 	if r == nil || r.wrote == nil {
@@ -128,29 +127,29 @@ func (w *Writer) yields(key source.Key, live *netv1.Ingress) bool {
 	return true
 }
 
-func (w *Writer) tell(key source.Key, wanted Addresses, live *netv1.Ingress) {
+func (w *Writer) tell(ref model.Ref, wanted Addresses, live *live) {
 	count := w.Contests()
 	other := otherWriter(live)
-	found := Addresses(live.Status.LoadBalancer.Ingress)
+	found := Addresses(live.says.Ingress)
 	w.options.Contested(model.Problem{
-		Object: model.Ref{Kind: "Ingress", Namespace: key.Namespace, Name: key.Name}, Field: "status.loadBalancer", Reason: model.ReasonContestedStatus,
+		Object: ref, Field: "status.loadBalancer", Reason: model.ReasonContestedStatus,
 		Message: fmt.Sprintf("%s keeps writing %s over our %s, so the field is left to it for an hour; let one controller alone have the IngressClass, or set --update-status=false",
 			other, found, wanted),
 	})
 	switch {
 	case count <= loggedContests:
-		w.log.Warn("status is contested and left as it is: two controllers serve the same class", "object", "Ingress "+key.String(),
+		w.log.Warn("status is contested and left as it is: two controllers serve the same class", "object", ref.String(),
 			"writer", other, "found", found.String(), "wanted", wanted.String())
 	case count == loggedContests+1:
-		w.log.Warn("status of many Ingresses is contested; no more are named here", "writer", other)
+		w.log.Warn("status of many objects is contested; no more are named here", "writer", other)
 	}
 }
 
 // otherWriter names who last wrote the status, as the API server noted it.
-func otherWriter(live *netv1.Ingress) string {
+func otherWriter(live *live) string {
 	var last *time.Time
 	name := "another controller"
-	for _, f := range live.ManagedFields {
+	for _, f := range live.GetManagedFields() {
 		if f.Subresource != "status" || f.Manager == manager || f.Time == nil {
 			continue
 		}

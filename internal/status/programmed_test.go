@@ -46,7 +46,7 @@ func TestConditions(t *testing.T) {
 		},
 	} {
 		all := Conditions(objects, c.problems, c.err, func(metav1.Object) bool { return c.ours })
-		if all[ref] != c.want {
+		if all[ref] != Statement(c.want) {
 			t.Errorf("%s: %+v, want %+v", c.name, all[ref], c.want)
 		}
 		if _, has := all[model.Ref{Kind: "KongConsumer", Namespace: "a", Name: "c"}]; has != c.consumer {

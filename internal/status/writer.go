@@ -6,6 +6,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	netv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
@@ -41,15 +43,16 @@ const (
 
 // Options of a writer.
 type Options struct {
-	// Client writes, at a rate that is limited here.
-	Client kubernetes.Interface
-	// Latest gives the newest known version of an Ingress, or nil.
-	Latest func(source.Key) *netv1.Ingress
-	// Interval is how often all Ingresses are looked at without a change; zero means DefaultInterval.
+	// Client writes, at a rate that is limited here, and Resources writes custom resources; nil where there are none.
+	Client    kubernetes.Interface
+	Resources dynamic.Interface
+	// Latest gives what the newest known version of an object says, or nil where there is none.
+	Latest func(model.Ref) *netv1.IngressLoadBalancerStatus
+	// Interval is how often all objects are looked at without a change; zero means DefaultInterval.
 	Interval time.Duration
 	// Written is told of each try to write.
 	Written func(error)
-	// Contested is told when an Ingress is given up to somebody else who keeps writing other addresses.
+	// Contested is told when an object is given up to somebody else who keeps writing other addresses.
 	Contested func(model.Problem)
 	Log       *slog.Logger
 }
@@ -62,13 +65,14 @@ type Writer struct {
 
 	mu        sync.Mutex // guards below
 	list      []*netv1.Ingress
-	served    map[source.Key]bool // the same as list
+	resources map[model.Ref]metav1.Object
+	served    map[model.Ref]bool // the same as list and resources
 	wanted    Addresses
-	known     bool                                             // wanted has been set
-	queue     workqueue.TypedRateLimitingInterface[source.Key] // nil while not leading
-	writes    map[source.Key]*record                           // of Ingresses that were written or given up
-	contested int                                              // records given up
-	twice     int                                              // records of two overwritten writes and more
+	known     bool                                            // wanted has been set
+	queue     workqueue.TypedRateLimitingInterface[model.Ref] // nil while not leading
+	writes    map[model.Ref]*record                           // of objects that were written or given up
+	contested int                                             // records given up
+	twice     int                                             // records of two overwritten writes and more
 }
 
 // New makes a writer that writes nothing yet.
@@ -88,11 +92,13 @@ func New(options Options) *Writer {
 	}
 	return &Writer{
 		options: options, log: options.Log, limit: flowcontrol.NewTokenBucketRateLimiter(writesPerSecond, writesPerSecond),
-		served: map[source.Key]bool{}, writes: map[source.Key]*record{},
+		served: map[model.Ref]bool{}, writes: map[model.Ref]*record{},
 	}
 }
 
-func keyOf(i *netv1.Ingress) source.Key { return source.Key{Namespace: i.Namespace, Name: i.Name} }
+func refOf(i *netv1.Ingress) model.Ref {
+	return model.Ref{Kind: "Ingress", Namespace: i.Namespace, Name: i.Name}
+}
 
 // Serve says which Ingresses are served, in the order of source.Older. One that is no longer served keeps its status: it may be somebody
 // else's by now.
@@ -103,17 +109,45 @@ func (w *Writer) Serve(list []*netv1.Ingress) {
 	w.list = list
 	source.Diff(before, list, func(old, new *netv1.Ingress) {
 		if new == nil {
-			delete(w.served, keyOf(old))
-			w.forget(keyOf(old))
+			w.drop(refOf(old))
 			return
 		}
-		w.served[keyOf(new)] = true
-		w.forget(keyOf(new)) // who changed it may have settled the contest
-		w.enqueue(keyOf(new))
+		w.serve(refOf(new))
 	})
 }
 
-// Publish says which addresses the Ingresses are to have.
+// ServeResources says which custom resources are served, as Serve does for Ingresses. The map is not modified afterwards.
+func (w *Writer) ServeResources(resources map[model.Ref]metav1.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.resources
+	w.resources = resources
+	for ref := range before {
+		if resources[ref] == nil {
+			w.drop(ref)
+		}
+	}
+	for ref, object := range resources {
+		if before[ref] != object {
+			w.serve(ref)
+		}
+	}
+}
+
+// drop is to be called with w.mu held.
+func (w *Writer) drop(ref model.Ref) {
+	delete(w.served, ref)
+	w.forget(ref)
+}
+
+// serve is to be called with w.mu held.
+func (w *Writer) serve(ref model.Ref) {
+	w.served[ref] = true
+	w.forget(ref) // who changed it may have settled the contest
+	w.enqueue(ref)
+}
+
+// Publish says which addresses the objects are to have.
 func (w *Writer) Publish(addresses Addresses) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,42 +160,58 @@ func (w *Writer) Publish(addresses Addresses) {
 	w.enqueueAll()
 }
 
-// Observe says that the status of an Ingress changed, whoever changed it.
-func (w *Writer) Observe(key source.Key) {
+// Observe says that the status of an object changed, whoever changed it.
+func (w *Writer) Observe(ref model.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.enqueue(key)
+	w.enqueue(ref)
 }
 
-// enqueue puts an Ingress in line if it is to be written; w.mu is held.
-func (w *Writer) enqueue(key source.Key) {
-	if w.queue != nil && w.differs(key) {
-		w.queue.Add(key)
+// enqueue puts an object in line if it is to be written; w.mu is held.
+func (w *Writer) enqueue(ref model.Ref) {
+	if w.queue != nil && w.differs(ref) {
+		w.queue.Add(ref)
 	}
 }
 
 func (w *Writer) enqueueAll() {
-	for _, i := range w.list {
-		w.enqueue(keyOf(i))
+	for ref := range w.all() {
+		w.enqueue(ref)
 	}
 }
 
-// differs tells whether an Ingress that is ours to write says something else, as far as is known here; w.mu is held.
-func (w *Writer) differs(key source.Key) bool {
-	if !w.known || !w.served[key] {
+// all gives what is served, Ingresses by age; w.mu is held.
+func (w *Writer) all() iter.Seq[model.Ref] {
+	return func(yield func(model.Ref) bool) {
+		for _, i := range w.list {
+			if !yield(refOf(i)) {
+				return
+			}
+		}
+		for ref := range w.resources {
+			if !yield(ref) {
+				return
+			}
+		}
+	}
+}
+
+// differs tells whether an object that is ours to write says something else, as far as is known here; w.mu is held.
+func (w *Writer) differs(ref model.Ref) bool {
+	if !w.known || !w.served[ref] {
 		return false
 	}
-	latest := w.options.Latest(key)
-	if latest == nil || w.wanted.same(latest.Status.LoadBalancer) {
+	latest := w.options.Latest(ref)
+	if latest == nil || w.wanted.same(*latest) {
 		return false
 	}
-	r := w.writes[key]
+	r := w.writes[ref]
 	return !r.gaveUp(time.Now()) || r.maySettle(latest)
 }
 
 // Lead writes until ctx ends.
 func (w *Writer) Lead(ctx context.Context) {
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[source.Key](retryMin, retryMax))
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[model.Ref](retryMin, retryMax))
 	w.mu.Lock()
 	w.queue = queue
 	w.forgetAll()
@@ -190,31 +240,31 @@ func (w *Writer) Lead(ctx context.Context) {
 	running.Wait()
 }
 
-func (w *Writer) work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[source.Key]) {
+func (w *Writer) work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[model.Ref]) {
 	for {
-		key, quit := queue.Get()
+		ref, quit := queue.Get()
 		if quit {
 			return
 		}
-		err := w.write(ctx, key)
+		err := w.write(ctx, ref)
 		switch {
 		case err == nil || ctx.Err() != nil:
-			queue.Forget(key)
+			queue.Forget(ref)
 		case apierrors.IsConflict(err):
-			queue.AddRateLimited(key) // somebody else was quicker
+			queue.AddRateLimited(ref) // somebody else was quicker
 		default:
-			w.log.Warn("status is not written", "object", "Ingress "+key.String(), "err", err)
-			queue.AddRateLimited(key)
+			w.log.Warn("status is not written", "object", ref.String(), "err", err)
+			queue.AddRateLimited(ref)
 		}
-		queue.Done(key)
+		queue.Done(ref)
 	}
 }
 
-// write brings one Ingress up to date. It reads the object anew: what is in memory lacks parts, and the write must tell a stranger's
+// write brings one object up to date. It reads the object anew: what is in memory lacks parts, and the write must tell a stranger's
 // addresses from ours that have not come back yet.
-func (w *Writer) write(ctx context.Context, key source.Key) error {
+func (w *Writer) write(ctx context.Context, ref model.Ref) error {
 	w.mu.Lock()
-	due, wanted := w.differs(key), w.wanted
+	due, wanted := w.differs(ref), w.wanted
 	w.mu.Unlock()
 	if !due || ctx.Err() != nil {
 		return nil
@@ -224,55 +274,47 @@ func (w *Writer) write(ctx context.Context, key source.Key) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
-	live, err := w.options.Client.NetworkingV1().Ingresses(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
+	live, err := w.read(ctx, ref)
+	if live == nil || err != nil || wanted.same(live.says) || w.givesWay(ref, wanted, live) {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("read Ingress %s: %w", key, err)
-	}
-	if wanted.same(live.Status.LoadBalancer) || w.givesWay(key, wanted, live) {
-		return nil
-	}
-	return w.put(ctx, live, wanted)
+	return w.put(ctx, ref, live, wanted)
 }
 
-func (w *Writer) put(ctx context.Context, live *netv1.Ingress, addresses Addresses) error {
-	key := keyOf(live)
-	live.Status.LoadBalancer.Ingress = addresses
-	_, err := w.options.Client.NetworkingV1().Ingresses(key.Namespace).UpdateStatus(ctx, live, metav1.UpdateOptions{FieldManager: manager})
+func (w *Writer) put(ctx context.Context, ref model.Ref, live *live, addresses Addresses) error {
+	err := live.put(ctx, addresses)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	w.options.Written(err)
 	if err != nil {
-		return fmt.Errorf("write status of Ingress %s: %w", key, err)
+		return fmt.Errorf("write status of %s: %w", ref, err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.recordOf(key).wrote = addresses
-	w.log.Debug("status written", "object", "Ingress "+key.String(), "addresses", addresses.String())
+	w.recordOf(ref).wrote = addresses
+	w.log.Debug("status written", "object", ref.String(), "addresses", addresses.String())
 	return nil
 }
 
-// Clear takes our addresses out of all Ingresses that are served; what somebody else wrote stays. It is for the end, when no replica is left to
-// serve them.
+// Clear takes our addresses out of all that is served; what somebody else wrote stays. It is for the end, when no replica is left to
+// serve it.
 func (w *Writer) Clear(ctx context.Context) error {
 	w.mu.Lock()
-	list, wanted := w.list, w.wanted
+	list, wanted := slices.Collect(w.all()), w.wanted
 	known := w.known && len(wanted) > 0
 	w.mu.Unlock()
 	if !known {
 		return nil
 	}
-	keys := make(chan source.Key)
+	refs := make(chan model.Ref)
 	var running sync.WaitGroup
 	var mu sync.Mutex // guards failed and last
 	failed, last := 0, error(nil)
 	for range parallel {
 		running.Go(func() {
-			for key := range keys {
-				if err := w.clearOne(ctx, key, wanted); err != nil {
+			for ref := range refs {
+				if err := w.clearOne(ctx, ref, wanted); err != nil {
 					mu.Lock()
 					failed, last = failed+1, err
 					mu.Unlock()
@@ -280,31 +322,28 @@ func (w *Writer) Clear(ctx context.Context) error {
 			}
 		})
 	}
-	for _, i := range list {
-		if latest := w.options.Latest(keyOf(i)); latest != nil && wanted.same(latest.Status.LoadBalancer) {
-			keys <- keyOf(i)
+	for _, ref := range list {
+		if latest := w.options.Latest(ref); latest != nil && wanted.same(*latest) {
+			refs <- ref
 		}
 	}
-	close(keys)
+	close(refs)
 	running.Wait()
 	if failed > 0 {
-		return fmt.Errorf("%d Ingresses keep their addresses: %w", failed, last)
+		return fmt.Errorf("%d objects keep their addresses: %w", failed, last)
 	}
 	return nil
 }
 
-func (w *Writer) clearOne(ctx context.Context, key source.Key, wanted Addresses) error {
+func (w *Writer) clearOne(ctx context.Context, ref model.Ref, wanted Addresses) error {
 	if err := w.limit.Wait(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
-	live, err := w.options.Client.NetworkingV1().Ingresses(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || err == nil && !wanted.same(live.Status.LoadBalancer) {
-		return nil
+	live, err := w.read(ctx, ref)
+	if live == nil || err != nil || !wanted.same(live.says) {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("read Ingress %s: %w", key, err)
-	}
-	return w.put(ctx, live, nil)
+	return w.put(ctx, ref, live, nil)
 }

@@ -20,7 +20,6 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/fairway-ingress/fairway/internal/model"
-	"github.com/fairway-ingress/fairway/internal/source"
 )
 
 // stand is a writer on client-go's fake API, whose objects are known to it at once.
@@ -61,7 +60,7 @@ func newStand(ingresses int) *stand {
 		}
 		return false, nil, nil
 	})
-	s.Writer = New(Options{Client: s.client, Latest: s.latest, Contested: func(p model.Problem) {
+	s.Writer = New(Options{Client: s.client, Latest: s.says, Contested: func(p model.Problem) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.problems = append(s.problems, p)
@@ -69,12 +68,19 @@ func newStand(ingresses int) *stand {
 	return s
 }
 
-func (s *stand) latest(key source.Key) *netv1.Ingress {
-	object, err := s.client.Tracker().Get(netv1.SchemeGroupVersion.WithResource("ingresses"), key.Namespace, key.Name)
+func (s *stand) latest(ref model.Ref) *netv1.Ingress {
+	object, err := s.client.Tracker().Get(netv1.SchemeGroupVersion.WithResource("ingresses"), ref.Namespace, ref.Name)
 	if err != nil {
 		return nil
 	}
 	return object.(*netv1.Ingress)
+}
+
+func (s *stand) says(ref model.Ref) *netv1.IngressLoadBalancerStatus {
+	if i := s.latest(ref); i != nil {
+		return &i.Status.LoadBalancer
+	}
+	return nil
 }
 
 // calls gives how often the API was read and written since the last time.
@@ -89,18 +95,18 @@ func (s *stand) calls() (gets, puts int) {
 // set plays somebody else who writes addresses.
 func (s *stand) set(t *testing.T, i *netv1.Ingress, addresses string) {
 	t.Helper()
-	other := s.latest(keyOf(i)).DeepCopy()
+	other := s.latest(refOf(i)).DeepCopy()
 	other.Status.LoadBalancer.Ingress = Parse(addresses)
 	other.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "elsewhere", Subresource: "status", Time: new(metav1.Now())}}
 	if err := s.client.Tracker().Update(netv1.SchemeGroupVersion.WithResource("ingresses"), other, i.Namespace); err != nil {
 		t.Fatal(err)
 	}
-	s.Observe(keyOf(i))
+	s.Observe(refOf(i))
 }
 
 func (s *stand) shows(t *testing.T, i *netv1.Ingress, want string) {
 	t.Helper()
-	if got := Addresses(s.latest(keyOf(i)).Status.LoadBalancer.Ingress).String(); got != want {
+	if got := Addresses(s.latest(refOf(i)).Status.LoadBalancer.Ingress).String(); got != want {
 		t.Errorf("%s says %s, want %s", i.Name, got, want)
 	}
 }
@@ -128,7 +134,7 @@ func TestWritesOnlyWhatDiffers(t *testing.T) {
 		for _, i := range s.list {
 			s.shows(t, i, "192.0.2.1")
 		}
-		if s.latest(keyOf(s.list[0])).Annotations["kept"] != "yes" {
+		if s.latest(refOf(s.list[0])).Annotations["kept"] != "yes" {
 			t.Error("the write dropped an annotation")
 		}
 		if gets, puts := s.calls(); gets != 2 || puts != 2 {
@@ -221,7 +227,7 @@ func (s *stand) fight(t *testing.T, i *netv1.Ingress, lasts time.Duration) int {
 	overwritten := 0
 	for begin := time.Now(); time.Since(begin) < lasts; {
 		time.Sleep(5 * time.Second)
-		if Addresses(s.latest(keyOf(i)).Status.LoadBalancer.Ingress).String() == "192.0.2.1" {
+		if Addresses(s.latest(refOf(i)).Status.LoadBalancer.Ingress).String() == "192.0.2.1" {
 			overwritten++
 			s.set(t, i, "192.0.2.66")
 		}
@@ -262,7 +268,7 @@ func TestGivesWayOnAll(t *testing.T) {
 		for range 100 {
 			time.Sleep(time.Second)
 			for _, i := range s.list {
-				if Addresses(s.latest(keyOf(i)).Status.LoadBalancer.Ingress).String() == "192.0.2.1" {
+				if Addresses(s.latest(refOf(i)).Status.LoadBalancer.Ingress).String() == "192.0.2.1" {
 					s.set(t, i, "192.0.2.66")
 				}
 			}

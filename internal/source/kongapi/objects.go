@@ -9,22 +9,26 @@ import (
 	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Objects are those of one moment. Tables may be nil. Nothing in it may be modified.
+// Table has the objects of one kind by name; those of a kind without namespaces have none in their key. It may be nil.
+type Table[T metav1.Object] map[types.NamespacedName]T
+
+// Objects are those of one moment. Nothing in it may be modified.
 type Objects struct {
-	Plugins          map[types.NamespacedName]*KongPlugin
-	ClusterPlugins   map[string]*KongPlugin
-	Consumers        map[types.NamespacedName]*KongConsumer
-	ConsumerGroups   map[types.NamespacedName]*KongConsumerGroup
-	UpstreamPolicies map[types.NamespacedName]*KongUpstreamPolicy
-	KongIngresses    map[types.NamespacedName]*KongIngress
-	TCPIngresses     map[types.NamespacedName]*TCPIngress
-	UDPIngresses     map[types.NamespacedName]*UDPIngress
-	ClassParameters  map[types.NamespacedName]*IngressClassParameters
-	ServiceFacades   map[types.NamespacedName]*KongServiceFacade
-	ReferenceGrants  map[types.NamespacedName]*ReferenceGrant
+	Plugins          Table[*KongPlugin]
+	ClusterPlugins   Table[*KongPlugin]
+	Consumers        Table[*KongConsumer]
+	ConsumerGroups   Table[*KongConsumerGroup]
+	UpstreamPolicies Table[*KongUpstreamPolicy]
+	KongIngresses    Table[*KongIngress]
+	TCPIngresses     Table[*TCPIngress]
+	UDPIngresses     Table[*UDPIngress]
+	ClassParameters  Table[*IngressClassParameters]
+	ServiceFacades   Table[*KongServiceFacade]
+	ReferenceGrants  Table[*ReferenceGrant]
 }
 
 // Kind is a kind of custom resource.
@@ -34,6 +38,10 @@ type Kind struct {
 	Cluster bool
 	// New gives an empty object.
 	New func() metav1.Object
+
+	get   func(*Objects, types.NamespacedName) metav1.Object
+	put   func(*Objects, types.NamespacedName, metav1.Object)
+	clone func(from, to *Objects)
 }
 
 // Group is that of most kinds.
@@ -41,24 +49,75 @@ const Group = "configuration.konghq.com"
 
 // Kinds lists the kinds that count.
 func Kinds() []Kind {
+	clusterPlugin := kind(Group, "v1", "KongClusterPlugin", "kongclusterplugins", func(o *Objects) *Table[*KongPlugin] { return &o.ClusterPlugins })
+	clusterPlugin.Cluster = true
 	return []Kind{
-		{Group, "v1", "KongPlugin", "kongplugins", false, func() metav1.Object { return &KongPlugin{} }},
-		{Group, "v1", "KongClusterPlugin", "kongclusterplugins", true, func() metav1.Object { return &KongPlugin{} }},
-		{Group, "v1", "KongConsumer", "kongconsumers", false, func() metav1.Object { return &KongConsumer{} }},
-		{Group, "v1beta1", "KongConsumerGroup", "kongconsumergroups", false, func() metav1.Object { return &KongConsumerGroup{} }},
-		{Group, "v1beta1", "KongUpstreamPolicy", "kongupstreampolicies", false, func() metav1.Object { return &KongUpstreamPolicy{} }},
-		{Group, "v1", "KongIngress", "kongingresses", false, func() metav1.Object { return &KongIngress{} }},
-		{Group, "v1beta1", "TCPIngress", "tcpingresses", false, func() metav1.Object { return &TCPIngress{} }},
-		{Group, "v1beta1", "UDPIngress", "udpingresses", false, func() metav1.Object { return &UDPIngress{} }},
-		{Group, "v1alpha1", "IngressClassParameters", "ingressclassparameterses", false, func() metav1.Object { return &IngressClassParameters{} }},
-		{"incubator.ingress-controller.konghq.com", "v1alpha1", "KongServiceFacade", "kongservicefacades", false,
-			func() metav1.Object { return &KongServiceFacade{} }},
-		{"gateway.networking.k8s.io", "v1beta1", "ReferenceGrant", "referencegrants", false, func() metav1.Object { return &ReferenceGrant{} }},
+		kind(Group, "v1", "KongPlugin", "kongplugins", func(o *Objects) *Table[*KongPlugin] { return &o.Plugins }),
+		clusterPlugin,
+		kind(Group, "v1", "KongConsumer", "kongconsumers", func(o *Objects) *Table[*KongConsumer] { return &o.Consumers }),
+		kind(Group, "v1beta1", "KongConsumerGroup", "kongconsumergroups", func(o *Objects) *Table[*KongConsumerGroup] { return &o.ConsumerGroups }),
+		kind(Group, "v1beta1", "KongUpstreamPolicy", "kongupstreampolicies", func(o *Objects) *Table[*KongUpstreamPolicy] { return &o.UpstreamPolicies }),
+		kind(Group, "v1", "KongIngress", "kongingresses", func(o *Objects) *Table[*KongIngress] { return &o.KongIngresses }),
+		kind(Group, "v1beta1", "TCPIngress", "tcpingresses", func(o *Objects) *Table[*TCPIngress] { return &o.TCPIngresses }),
+		kind(Group, "v1beta1", "UDPIngress", "udpingresses", func(o *Objects) *Table[*UDPIngress] { return &o.UDPIngresses }),
+		kind(Group, "v1alpha1", "IngressClassParameters", "ingressclassparameterses",
+			func(o *Objects) *Table[*IngressClassParameters] { return &o.ClassParameters }),
+		kind("incubator.ingress-controller.konghq.com", "v1alpha1", "KongServiceFacade", "kongservicefacades",
+			func(o *Objects) *Table[*KongServiceFacade] { return &o.ServiceFacades }),
+		kind("gateway.networking.k8s.io", "v1beta1", "ReferenceGrant", "referencegrants",
+			func(o *Objects) *Table[*ReferenceGrant] { return &o.ReferenceGrants }),
 	}
+}
+
+// kind makes a Kind of where its objects are kept.
+func kind[T any, P interface {
+	*T
+	metav1.Object
+}](group, version, name, plural string, table func(*Objects) *Table[P]) Kind {
+	return Kind{
+		Group: group, Version: version, Name: name, Plural: plural,
+		New: func() metav1.Object { return P(new(T)) },
+		get: func(o *Objects, key types.NamespacedName) metav1.Object {
+			if object, found := (*table(o))[key]; found {
+				return object
+			}
+			return nil
+		},
+		put: func(o *Objects, key types.NamespacedName, object metav1.Object) {
+			t := table(o)
+			if object == nil {
+				delete(*t, key)
+				return
+			}
+			if *t == nil {
+				*t = Table[P]{}
+			}
+			(*t)[key] = object.(P)
+		},
+		clone: func(from, to *Objects) { *table(to) = maps.Clone(*table(from)) },
+	}
+}
+
+// KindNamed gives the kind of that name.
+func KindNamed(name string) (Kind, bool) {
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
 }
 
 // APIVersion gives "group/version".
 func (k *Kind) APIVersion() string { return k.Group + "/" + k.Version }
+
+// Resource names the kind in requests to the API server.
+func (k *Kind) Resource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Plural}
+}
+
+// HasAddresses tells whether status.loadBalancer of the objects says where clients come in.
+func (k *Kind) HasAddresses() bool { return k.Name == "TCPIngress" || k.Name == "UDPIngress" }
 
 // Decode reads an object of the kind from JSON. Fields that nobody reads are passed over.
 func (k *Kind) Decode(text []byte) (metav1.Object, error) {
@@ -69,53 +128,30 @@ func (k *Kind) Decode(text []byte) (metav1.Object, error) {
 	return object, nil
 }
 
+// Get gives an object of the kind, or nil.
+func (k *Kind) Get(o *Objects, key types.NamespacedName) metav1.Object { return k.get(o, k.key(key)) }
+
+func (k *Kind) key(key types.NamespacedName) types.NamespacedName {
+	if k.Cluster {
+		key.Namespace = ""
+	}
+	return key
+}
+
 // Put puts an object of the kind into its table, or takes out the one of that name when object is nil. It is for those who make Objects.
 func (o *Objects) Put(kind string, key types.NamespacedName, object metav1.Object) {
-	switch kind {
-	case "KongPlugin":
-		put(&o.Plugins, key, object)
-	case "KongClusterPlugin":
-		put(&o.ClusterPlugins, key.Name, object)
-	case "KongConsumer":
-		put(&o.Consumers, key, object)
-	case "KongConsumerGroup":
-		put(&o.ConsumerGroups, key, object)
-	case "KongUpstreamPolicy":
-		put(&o.UpstreamPolicies, key, object)
-	case "KongIngress":
-		put(&o.KongIngresses, key, object)
-	case "TCPIngress":
-		put(&o.TCPIngresses, key, object)
-	case "UDPIngress":
-		put(&o.UDPIngresses, key, object)
-	case "IngressClassParameters":
-		put(&o.ClassParameters, key, object)
-	case "KongServiceFacade":
-		put(&o.ServiceFacades, key, object)
-	case "ReferenceGrant":
-		put(&o.ReferenceGrants, key, object)
-	default:
+	k, known := KindNamed(kind)
+	if !known {
 		panic("kongapi: no table for kind " + kind)
 	}
+	k.put(o, k.key(key), object)
 }
 
 // Clone gives a copy with tables of its own.
 func (o *Objects) Clone() *Objects {
-	return &Objects{
-		Plugins: maps.Clone(o.Plugins), ClusterPlugins: maps.Clone(o.ClusterPlugins), Consumers: maps.Clone(o.Consumers),
-		ConsumerGroups: maps.Clone(o.ConsumerGroups), UpstreamPolicies: maps.Clone(o.UpstreamPolicies), KongIngresses: maps.Clone(o.KongIngresses),
-		TCPIngresses: maps.Clone(o.TCPIngresses), UDPIngresses: maps.Clone(o.UDPIngresses), ClassParameters: maps.Clone(o.ClassParameters),
-		ServiceFacades: maps.Clone(o.ServiceFacades), ReferenceGrants: maps.Clone(o.ReferenceGrants),
+	c := &Objects{}
+	for _, k := range Kinds() {
+		k.clone(o, c)
 	}
-}
-
-func put[K comparable, T metav1.Object](table *map[K]T, key K, object metav1.Object) {
-	if object == nil {
-		delete(*table, key)
-		return
-	}
-	if *table == nil {
-		*table = map[K]T{}
-	}
-	(*table)[key] = object.(T)
+	return c
 }

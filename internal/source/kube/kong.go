@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
@@ -102,15 +101,11 @@ func (s *Source) awaitKinds(ctx context.Context, missing []kongapi.Kind, running
 }
 
 func (s *Source) resource(kind *kongapi.Kind) dynamic.ResourceInterface {
-	all := s.options.Kong.Client.Resource(kongResource(kind))
+	all := s.options.Kong.Client.Resource(kind.Resource())
 	if kind.Cluster || s.options.Namespace == "" {
 		return all
 	}
 	return all.Namespace(s.options.Namespace)
-}
-
-func kongResource(kind *kongapi.Kind) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: kind.Group, Version: kind.Version, Resource: kind.Plural}
 }
 
 // isServed tells whether the kind can be listed. An informer of one that cannot would never be done with its first list.
@@ -134,11 +129,14 @@ func (s *Source) watchKong(ctx context.Context, kind *kongapi.Kind, running *syn
 	if kind.Cluster {
 		namespace = ""
 	}
-	informer := dynamicinformer.NewFilteredDynamicInformer(s.options.Kong.Client, kongResource(kind), namespace, s.options.Resync,
+	informer := dynamicinformer.NewFilteredDynamicInformer(s.options.Kong.Client, kind.Resource(), namespace, s.options.Resync,
 		cache.Indexers{}, nil).Informer()
 	h := &kongHandler{source: s, kind: *kind, held: map[string]heldObject{}}
 	_ = informer.SetTransform(slim)
 	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { s.watchFailed(r.Name(), err) })
+	if kind.HasAddresses() {
+		s.followStatus(kind.Name, informer)
+	}
 	registration, err := informer.AddEventHandler(h)
 	if err != nil {
 		panic("watch " + kind.Name + ": " + err.Error()) // a stopped informer; ours is new

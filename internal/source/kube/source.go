@@ -11,7 +11,6 @@ import (
 	"maps"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,8 +62,8 @@ type Source struct {
 	changed chan struct{}
 	synced  chan struct{} // closed when the first snapshot is complete
 
-	statusChanged func(source.Key) // nil for nobody
-	latest        atomic.Pointer[cache.Store]
+	statusChanged func(kind string, key source.Key) // nil for nobody
+	latest        latestObjects
 
 	ingresses        ingressList
 	classes          classTable
@@ -198,7 +197,7 @@ func (s *Source) informers(ctx context.Context) (first, second []watch, err erro
 		}))
 	}
 	ingresses := scoped.Networking().V1().Ingresses().Informer()
-	s.followStatus(ingresses)
+	s.followStatus(ingressKind, ingresses)
 	first = append(first,
 		add(s, ingresses, slim, sameIngress, s.putIngress),
 		add(s, scoped.Core().V1().Services().Informer(), slim, sameService, s.putService),

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,14 +33,7 @@ import (
 // source finds the objects, and the Secrets that they name, without a restart.
 func TestKongObjects(t *testing.T) {
 	e := running(t)
-	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := e.dynamic(t)
 	namespace := e.namespace(t)
 	s := kube.New(kube.Options{Client: e.client, Kong: &kube.KongOptions{Client: client, References: konghq.References, Labels: konghq.Labels()}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -92,6 +84,20 @@ func TestKongObjects(t *testing.T) {
 	await(t, "the end of a KongPlugin", func() bool { return s.Snapshot().Kong.Plugins[source.Key{Namespace: namespace, Name: "late"}] == nil })
 }
 
+// dynamic gives a client for objects of any kind.
+func (e *environment) dynamic(t *testing.T) dynamic.Interface {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
 // checkConditions has the condition of a plugin written: in force, then refused.
 func checkConditions(t *testing.T, client dynamic.Interface, namespace string, s *kube.Source) {
 	t.Helper()
@@ -128,16 +134,6 @@ func checkConditions(t *testing.T, client dynamic.Interface, namespace string, s
 
 func resourceOf(plural, version string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: kongapi.Group, Version: version, Resource: plural}
-}
-
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within 90 s", what)
 }
 
 // installDefinitions creates the definitions and waits until each is served.
@@ -201,11 +197,9 @@ func tryCreate(t *testing.T, client dynamic.Interface, namespace string, o *unst
 	t.Helper()
 	gvk := o.GroupVersionKind()
 	plural := strings.ToLower(gvk.Kind) + "s"
-	cluster := false
-	for _, kind := range kongapi.Kinds() {
-		if kind.Name == gvk.Kind {
-			plural, cluster = kind.Plural, kind.Cluster
-		}
+	cluster := strings.HasPrefix(gvk.Kind, "Cluster")
+	if kind, known := kongapi.KindNamed(gvk.Kind); known {
+		plural, cluster = kind.Plural, kind.Cluster
 	}
 	all := client.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: plural})
 	to := dynamic.ResourceInterface(all)
@@ -223,37 +217,40 @@ func tryCreate(t *testing.T, client dynamic.Interface, namespace string, o *unst
 func checkDefinitions(t *testing.T, client dynamic.Interface, namespace string) {
 	t.Helper()
 	for _, c := range []struct {
-		name, head, body string
+		name, kind, body string
 		refused          string // part of the message
 	}{
-		{"good-plugin", "configuration.konghq.com/v1 KongPlugin", "plugin: key-auth\nconfig: {key_names: [a], hide_credentials: true, nested: {deep: [1, null]}}", ""},
-		{"no-plugin", "configuration.konghq.com/v1 KongPlugin", "config: {a: b}", "plugin"},
-		{"both", "configuration.konghq.com/v1 KongPlugin", "plugin: x\nconfig: {}\nconfigFrom: {secretKeyRef: {name: a, key: b}}", "config or configFrom"},
-		{"protocol", "configuration.konghq.com/v1 KongPlugin", "plugin: x\nprotocols: [gopher]", "gopher"},
-		{"cluster-plugin", "configuration.konghq.com/v1 KongClusterPlugin",
+		{"good-plugin", "KongPlugin", "plugin: key-auth\nconfig: {key_names: [a], hide_credentials: true, nested: {deep: [1, null]}}", ""},
+		{"no-plugin", "KongPlugin", "config: {a: b}", "plugin"},
+		{"both", "KongPlugin", "plugin: x\nconfig: {}\nconfigFrom: {secretKeyRef: {name: a, key: b}}", "config or configFrom"},
+		{"protocol", "KongPlugin", "plugin: x\nprotocols: [gopher]", "gopher"},
+		{"cluster-plugin", "KongClusterPlugin",
 			"plugin: x\nconfigFrom: {secretKeyRef: {namespace: elsewhere, name: a, key: b}}", ""},
-		{"cluster-plugin-namespace", "configuration.konghq.com/v1 KongClusterPlugin", "plugin: x\nconfigFrom: {secretKeyRef: {name: a, key: b}}", "namespace"},
-		{"consumer", "configuration.konghq.com/v1 KongConsumer", "username: ann\ncredentials: [key]\nconsumerGroups: [gold]", ""},
-		{"nobody", "configuration.konghq.com/v1 KongConsumer", "credentials: [key]", "username or custom_id"},
-		{"group", "configuration.konghq.com/v1beta1 KongConsumerGroup", "", ""},
-		{"policy", "configuration.konghq.com/v1beta1 KongUpstreamPolicy",
+		{"cluster-plugin-namespace", "KongClusterPlugin", "plugin: x\nconfigFrom: {secretKeyRef: {name: a, key: b}}", "namespace"},
+		{"consumer", "KongConsumer", "username: ann\ncredentials: [key]\nconsumerGroups: [gold]", ""},
+		{"nobody", "KongConsumer", "credentials: [key]", "username or custom_id"},
+		{"group", "KongConsumerGroup", "", ""},
+		{"policy", "KongUpstreamPolicy",
 			"spec: {algorithm: consistent-hashing, hashOn: {cookie: c, cookiePath: /}, healthchecks: {active: {healthy: {interval: 5}}}}", ""},
-		{"hash", "configuration.konghq.com/v1beta1 KongUpstreamPolicy", "spec: {algorithm: round-robin, hashOn: {input: ip}}", "consistent-hashing"},
-		{"hashes", "configuration.konghq.com/v1beta1 KongUpstreamPolicy", "spec: {algorithm: consistent-hashing, hashOn: {input: ip, header: h}}", "exactly one"},
-		{"fallback", "configuration.konghq.com/v1beta1 KongUpstreamPolicy",
+		{"hash", "KongUpstreamPolicy", "spec: {algorithm: round-robin, hashOn: {input: ip}}", "consistent-hashing"},
+		{"hashes", "KongUpstreamPolicy", "spec: {algorithm: consistent-hashing, hashOn: {input: ip, header: h}}", "exactly one"},
+		{"fallback", "KongUpstreamPolicy",
 			"spec: {algorithm: consistent-hashing, hashOn: {cookie: c}, hashOnFallback: {input: ip}}", "cookie"},
-		{"slots", "configuration.konghq.com/v1beta1 KongUpstreamPolicy", "spec: {slots: 5}", "slots"},
-		{"ingress", "configuration.konghq.com/v1 KongIngress", "upstream: {hash_on: ip}\nproxy: {retries: 3}", ""},
-		{"tcp", "configuration.konghq.com/v1beta1 TCPIngress",
+		{"slots", "KongUpstreamPolicy", "spec: {slots: 5}", "slots"},
+		{"ingress", "KongIngress", "upstream: {hash_on: ip}\nproxy: {retries: 3}", ""},
+		{"tcp", "TCPIngress",
 			"spec: {rules: [{port: 5432, host: db.example, backend: {serviceName: db, servicePort: 5432}}], tls: [{hosts: [db.example], secretName: s}]}", ""},
-		{"tcp-port", "configuration.konghq.com/v1beta1 TCPIngress", "spec: {rules: [{port: 70000, backend: {serviceName: db, servicePort: 5432}}]}", "port"},
-		{"udp", "configuration.konghq.com/v1beta1 UDPIngress", "spec: {rules: [{port: 53, backend: {serviceName: dns, servicePort: 53}}]}", ""},
-		{"udp-backend", "configuration.konghq.com/v1beta1 UDPIngress", "spec: {rules: [{port: 53}]}", "backend"},
-		{"parameters", "configuration.konghq.com/v1alpha1 IngressClassParameters", "spec: {serviceUpstream: true}", ""},
-		{"facade", "incubator.ingress-controller.konghq.com/v1alpha1 KongServiceFacade", "spec: {backendRef: {name: web, port: 80}}", ""},
+		{"tcp-port", "TCPIngress", "spec: {rules: [{port: 70000, backend: {serviceName: db, servicePort: 5432}}]}", "port"},
+		{"udp", "UDPIngress", "spec: {rules: [{port: 53, backend: {serviceName: dns, servicePort: 53}}]}", ""},
+		{"udp-backend", "UDPIngress", "spec: {rules: [{port: 53}]}", "backend"},
+		{"parameters", "IngressClassParameters", "spec: {serviceUpstream: true}", ""},
+		{"facade", "KongServiceFacade", "spec: {backendRef: {name: web, port: 80}}", ""},
 	} {
-		version, kind, _ := strings.Cut(c.head, " ")
-		o := parseObject(t, "apiVersion: "+version+"\nkind: "+kind+"\nmetadata: {name: "+c.name+"}\n"+c.body)
+		kind, known := kongapi.KindNamed(c.kind)
+		if !known {
+			t.Fatalf("no kind %s", c.kind)
+		}
+		o := parseObject(t, "apiVersion: "+kind.APIVersion()+"\nkind: "+kind.Name+"\nmetadata: {name: "+c.name+"}\n"+c.body)
 		err := tryCreate(t, client, namespace, o)
 		switch {
 		case c.refused == "" && err != nil:

@@ -22,7 +22,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
 )
@@ -44,6 +43,12 @@ type kongReplica struct {
 
 func (e *environment) startKong(t *testing.T, number int, flags ...string) *kongReplica {
 	t.Helper()
+	return e.startKongAs(t, "default", number, flags...)
+}
+
+// startKongAs starts one whose pod is in that namespace.
+func (e *environment) startKongAs(t *testing.T, namespace string, number int, flags ...string) *kongReplica {
+	t.Helper()
 	dir, err := os.MkdirTemp(e.dir, "kong") // short: it holds sockets
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +63,7 @@ func (e *environment) startKong(t *testing.T, number int, flags ...string) *kong
 		"--data-plane", "kong", "--kubeconfig", e.cluster.Kubeconfig, "--runtime-dir", filepath.Join(dir, "run"), "--healthz-port", health, "--healthz-host", "127.0.0.1",
 		"--profiling=false", "--election-ttl", "4s", "--publish-status-address", "192.0.2.1", "--gateway-discovery-readiness-check-interval", "200ms"}, flags...)...)}
 	r.command.Stdout, r.command.Stderr = log, log
-	r.command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=kong-%d", number), "POD_NAMESPACE=default")
+	r.command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=kong-%d", number), "POD_NAMESPACE="+namespace)
 	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +131,7 @@ func TestKongDataPlane(t *testing.T) {
 	e := running(t)
 	simulator, url := kongGateway(t, kongtest.Options{})
 	ingress, namespace := e.kongClass(t), e.namespace(t)
-	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := e.dynamic(t)
 	installDefinitions(t, objects)
 	create(t, objects, namespace, `{apiVersion: configuration.konghq.com/v1, kind: KongPlugin, metadata: {name: limit}, plugin: rate-limiting, config: {minute: 5}}`)
 	create(t, objects, namespace,

@@ -116,6 +116,11 @@ func (r *replica) certificate() *x509.Certificate {
 // await waits until something holds, and fails the test after a generous time.
 func (e *environment) await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
+	await(t, what, holds)
+}
+
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("did not come true within three minutes: " + what)
