@@ -85,6 +85,7 @@ func BenchmarkWarmEndpoint(b *testing.B) {
 	variants := [][]*discoveryv1.EndpointSlice{{benchSlice("a", 1, 1)}, {benchSlice("a", 1, 3)}}
 	n := 0
 	for b.Loop() {
+		snapshot.EndpointSlices = maps.Clone(snapshot.EndpointSlices) // as sources do
 		snapshot.EndpointSlices[id] = variants[n%2]
 		n++
 		builder.Build(snapshot)
@@ -102,6 +103,7 @@ func BenchmarkWarmIngress(b *testing.B) {
 		ing.Annotations = maps.Clone(ing.Annotations)
 		ing.Annotations["nginx.ingress.kubernetes.io/proxy-body-size"] = fmt.Sprintf("%dm", n%2+1)
 		n++
+		snapshot.Ingresses = slices.Clone(snapshot.Ingresses)
 		snapshot.Ingresses[5000] = ing
 		builder.Build(snapshot)
 	}
@@ -137,6 +139,7 @@ func BenchmarkWarmOneHost(b *testing.B) {
 		ing := snapshot.Ingresses[5000].DeepCopy()
 		ing.Annotations["nginx.ingress.kubernetes.io/proxy-body-size"] = fmt.Sprintf("%dm", n%2+1)
 		n++
+		snapshot.Ingresses = slices.Clone(snapshot.Ingresses)
 		snapshot.Ingresses[5000] = ing
 		builder.Build(snapshot)
 	}

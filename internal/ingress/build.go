@@ -26,6 +26,16 @@ type Result struct {
 // Build gives the model of a snapshot. It never fails: what cannot be honoured is a Problem. Parts that did not change since the last call are the
 // same pointers.
 func (b *Builder) Build(snapshot *source.Snapshot) *Result {
+	result := b.endpointsChanged(snapshot)
+	if result == nil {
+		result = b.build(snapshot)
+	}
+	b.remember(snapshot, result)
+	return result
+}
+
+// build looks at everything.
+func (b *Builder) build(snapshot *source.Snapshot) *Result {
 	b.memory.begin()
 	r := &run{Builder: b, snapshot: snapshot, result: &Result{Model: &model.Model{}}}
 	r.readSettings()
@@ -266,7 +276,7 @@ func (r *run) assemble() {
 	slices.Sort(r.result.ExternalNames)
 	r.result.ExternalNames = slices.Compact(r.result.ExternalNames)
 	r.tellSecretsLimit()
-	m.Problems = model.SortProblems(r.problems)
+	m.Problems = slices.Clip(model.SortProblems(r.problems))
 }
 
 // tellSecretsLimit adds to what is said of missing Secrets that they may just not be looked at.

@@ -13,6 +13,8 @@
 //	listener.go     the ConfigMaps of TCP and UDP services → ports, and what is behind them
 //	backend.go      one Service and its EndpointSlices → a backend (port.go, endpoint.go, externalname.go, topology.go)
 //
+// When only endpoints changed, which is most of the time, all but the last is skipped: onlyendpoints.go.
+//
 // The same functions judge an Ingress before it is stored: review.go.
 //
 // Annotations are in package annotation, the ConfigMap in package settings. Where this differs from the predecessor, docs/differences.md

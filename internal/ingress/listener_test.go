@@ -76,7 +76,7 @@ func TestListenersAreRemembered(t *testing.T) {
 	}
 	edited := object.DeepCopy()
 	edited.Data["9001"] = "default/a:81"
-	snapshot.ConfigMaps[name] = edited
+	snapshot.ConfigMaps = map[source.Key]*corev1.ConfigMap{name: edited}
 	after := b.Build(snapshot).Model
 	if after.Listeners[0].Backend != before.Listeners[0].Backend {
 		t.Error("a backend is built anew although nothing of it changed")

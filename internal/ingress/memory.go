@@ -22,6 +22,10 @@ type Builder struct {
 	options Options
 	memory  memory
 	inForce *model.Settings // that were confirmed last; nil for none
+
+	// What was built last, and from what; nil before.
+	snapshot source.Snapshot
+	last     *Result
 }
 
 // NewBuilder gives a builder that remembers nothing yet.

@@ -81,6 +81,7 @@ func TestNothingChanges(t *testing.T) {
 	}
 	builder := NewBuilder(walkOptions)
 	before := builder.Build(w.snapshot).Model
+	w.snapshot.Ingresses, w.snapshot.Secrets, w.snapshot.Services = slices.Clone(w.snapshot.Ingresses), maps.Clone(w.snapshot.Secrets), maps.Clone(w.snapshot.Services)
 	for i, ing := range w.snapshot.Ingresses {
 		ing = ing.DeepCopy()
 		ing.ResourceVersion, ing.Status.LoadBalancer.Ingress = "2", []netv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
@@ -116,6 +117,7 @@ spec: {rules: [{host: other.example, http: {paths: [{path: /, backend: {service:
 	builder := NewBuilder(Options{WatchWithoutClass: true})
 	before := builder.Build(snapshot).Model
 	i := slices.IndexFunc(snapshot.Ingresses, func(ing *netv1.Ingress) bool { return ing.Name == "one" })
+	snapshot.Ingresses = slices.Clone(snapshot.Ingresses)
 	snapshot.Ingresses[i] = snapshot.Ingresses[i].DeepCopy()
 	snapshot.Ingresses[i].Annotations = map[string]string{"nginx.ingress.kubernetes.io/proxy-body-size": "2m"}
 	after := builder.Build(snapshot).Model
