@@ -25,7 +25,7 @@ import (
 // schemaPatience is how long a gateway may take to judge a plugin; the API server waits for it.
 const schemaPatience = 2 * time.Second
 
-// Kong judges the custom resources of Kong, and Secrets that are credentials. It is safe for concurrent use.
+// Kong judges the custom resources of Kong, and Secrets that are credentials or hold configurations of plugins. It is safe for concurrent use.
 type Kong struct {
 	// Options are those of the controller's loop.
 	Options konghq.Options
@@ -73,8 +73,8 @@ func (k *Kong) answer(ctx context.Context, asked *request, warn bool) *admission
 		return &admissionv1.AdmissionResponse{Allowed: true}
 	}
 	v := konghq.Review(&k.Options, k.Snapshot(), asked.Kind.Kind, object)
-	if v.Plugin != nil && k.Schema != nil {
-		k.askGateway(ctx, &v)
+	if len(v.Refusals) == 0 && k.Schema != nil {
+		k.askGateway(ctx, &v, object)
 	}
 	whole := verdict{}
 	whole.Ours, whole.Refusals, whole.Warnings = v.Ours, v.Refusals, v.Warnings
@@ -96,18 +96,26 @@ func (k *Kong) extend(v *verdict, ing *netv1.Ingress) {
 	v.Refusals, v.Warnings = append(v.Refusals, more.Refusals...), append(v.Warnings, more.Warnings...)
 }
 
-// askGateway adds what a gateway says of the plugin. Without a gateway the object may be stored: it is judged again when it is sent there.
-func (k *Kong) askGateway(ctx context.Context, v *konghq.Verdict) {
+// askGateway adds what a gateway says of the plugins. Without a gateway the object may be stored: it is judged again when it is sent there.
+func (k *Kong) askGateway(ctx context.Context, v *konghq.Verdict, object metav1.Object) {
 	ctx, cancel := context.WithTimeout(ctx, schemaPatience)
 	defer cancel()
-	refusal, err := k.Schema(ctx, v.Plugin)
-	problem := model.Problem{Object: v.Plugin.Origin.Ref, Field: "config", Reason: model.ReasonInvalidPlugin}
-	switch {
-	case err != nil:
-		problem.Message = "no gateway could be asked whether it takes the configuration: " + err.Error()
-		v.Warnings = append(v.Warnings, problem)
-	case refusal != "":
-		problem.Message, problem.Refusal = "Kong refuses the configuration: "+refusal, "Kong refuses the configuration: "+refusal
-		v.Refusals = append(v.Refusals, problem)
+	_, isSecret := object.(*corev1.Secret)
+	for _, plugin := range v.Plugins {
+		field, what := "config", "the configuration"
+		if isSecret {
+			field, what = "data", "the configuration of "+plugin.Origin.String()
+		}
+		problem := model.Problem{Object: plugin.Origin.Ref, Field: field, Reason: model.ReasonInvalidPlugin}
+		switch refusal, err := k.Schema(ctx, plugin); {
+		case err != nil:
+			problem.Message = "no gateway could be asked whether it takes " + what + ": " + err.Error()
+			v.Warnings = append(v.Warnings, problem)
+			return // nor about others
+		case refusal != "":
+			problem.Message = "Kong refuses " + what + ": " + refusal
+			problem.Refusal = problem.Message
+			v.Refusals = append(v.Refusals, problem)
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 )
 
-// kongWorld is a cluster with the consumer ann, whose credential is the Secret ann.
+// kongWorld is a cluster with the consumer ann, whose credential is the Secret ann, and a plugin that has its configuration from the Secret conf.
 func kongWorld(t *testing.T) *source.Snapshot {
 	t.Helper()
 	secret := &corev1.Secret{Data: map[string][]byte{"key": []byte("k")}}
@@ -33,6 +33,9 @@ func kongWorld(t *testing.T) *source.Snapshot {
 	s := &source.Snapshot{Kong: &kongapi.Objects{}, Secrets: map[source.Key]*corev1.Secret{{Namespace: "a", Name: "ann"}: secret}}
 	s.Kong.Put("KongConsumer", source.Key{Namespace: "a", Name: "ann"}, consumer)
 	s.Kong.Put("KongConsumer", source.Key{Namespace: "a", Name: bob}, second)
+	reader := &kongapi.KongPlugin{Plugin: "cors", ConfigFrom: &kongapi.ConfigFrom{SecretKeyRef: kongapi.SecretKeyRef{Name: "conf", Key: "config"}}}
+	reader.Namespace, reader.Name = "a", "reader"
+	s.Kong.Put("KongPlugin", source.Key{Namespace: "a", Name: "reader"}, reader)
 	return s
 }
 
@@ -84,6 +87,24 @@ func TestKongObjectsAreJudged(t *testing.T) {
 			name: "no credential", kind: "Secret", object: "{metadata: {name: x, labels: {konghq.com/credential: key-auth}}, data: {}}",
 			refused: "the Secret has no key",
 		},
+		{
+			name: "configuration of a plugin", kind: "Secret",
+			object: "{metadata: {name: conf, labels: {konghq.com/validate: plugin}}, data: {config: e30=}}", // {}
+		},
+		{
+			name: "configuration that Kong refuses", kind: "Secret", schema: "config.x: unknown field",
+			object:  "{metadata: {name: conf, labels: {konghq.com/validate: plugin}}, data: {config: e30=}}",
+			refused: "data: Kong refuses the configuration of KongPlugin a/reader: config.x: unknown field",
+		},
+		{
+			name: "configuration that is none", kind: "Secret",
+			object:  "{metadata: {name: conf, labels: {konghq.com/validate: plugin}}, data: {other: e30=}}",
+			refused: "with it KongPlugin a/reader cannot be built",
+		},
+		{
+			name: "configuration that nobody reads", kind: "Secret", schema: "no",
+			object: "{metadata: {name: unread, labels: {konghq.com/validate: plugin}}, data: {other: e30=}}",
+		},
 		{name: "other Secret", kind: "Secret", object: "{metadata: {name: x}, data: {}}"},
 		{name: "other kind", group: "apps", kind: "Deployment", object: "{metadata: {name: x}}"},
 	} {
@@ -99,7 +120,8 @@ func TestKongObjectsAreJudged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			asked := &request{Kind: metav1.GroupVersionKind{Group: c.group, Version: "v1", Kind: c.kind}, Namespace: "a", Operation: admissionv1.Create, Object: raw}
+			kind := metav1.GroupVersionKind{Group: c.group, Version: "v1", Kind: c.kind}
+			asked := &request{Kind: kind, Namespace: "a", Operation: admissionv1.Create, Object: raw}
 			response := k.answer(t.Context(), asked, true)
 			message := ""
 			if response.Result != nil {

@@ -165,4 +165,7 @@ func References(object any) (secrets, configMaps []source.Key) {
 }
 
 // Labels are those that make the content of a Secret or ConfigMap count whoever names it.
-func Labels() []string { return []string{authorityLabel, credentialLabel, "konghq.com/validate"} }
+func Labels() []string { return []string{authorityLabel, credentialLabel, validateLabel} }
+
+// validateLabel is on Secrets with configurations of plugins that the admission webhook is to judge; its value is "plugin".
+const validateLabel = "konghq.com/validate"

@@ -4,7 +4,9 @@
 package konghq
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,12 +24,12 @@ type Verdict struct {
 	Ours bool
 	// Refusals have Refusal set; Warnings are all other Problems of the object.
 	Refusals, Warnings []model.Problem
-	// Plugin is what the object describes, for a gateway to judge; nil for objects that describe none, or none that can be built.
-	Plugin *model.KongPlugin
+	// Plugins are what the object describes, or what has its configuration from it, for a gateway to judge; none of them is broken or disabled.
+	Plugins []*model.KongPlugin
 }
 
-// Review judges a custom resource, or a Secret that is a credential, as the build would: by the very functions, as the youngest object if it is new.
-// The snapshot is not modified.
+// Review judges a custom resource, or a Secret that is a credential or holds configurations of plugins, as the build would: by the very functions, as
+// the youngest object if it is new. The snapshot is not modified.
 func Review(options *Options, snapshot *source.Snapshot, kind string, object metav1.Object) Verdict {
 	if created := object.GetCreationTimestamp(); created.IsZero() {
 		object.SetCreationTimestamp(metav1.NewTime(time.Unix(math.MaxInt32, 0)))
@@ -51,7 +53,7 @@ func Review(options *Options, snapshot *source.Snapshot, kind string, object met
 	switch o := object.(type) {
 	case *kongapi.KongPlugin:
 		if p := r.plugin(o); p.Broken == "" && !p.Disabled {
-			v.Plugin = p
+			v.Plugins = append(v.Plugins, p)
 		}
 	case *kongapi.KongUpstreamPolicy:
 		r.upstreamOf(o)
@@ -116,12 +118,43 @@ func withSecret(secrets map[source.Key]*corev1.Secret, key source.Key, secret *c
 	return with
 }
 
-// reviewSecret judges a credential: its fields, and whether the consumers that name it clash with others then.
+// reviewSecret judges a Secret by its labels.
 func (r *run) reviewSecret(secret *corev1.Secret) Verdict {
-	ref := model.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name}
-	if secret.Labels[credentialLabel] == "" {
-		return Verdict{}
+	switch {
+	case secret.Labels[credentialLabel] != "":
+		return r.reviewCredential(secret)
+	case secret.Labels[validateLabel] == "plugin":
+		return r.reviewConfiguration(secret)
 	}
+	return Verdict{}
+}
+
+// reviewConfiguration judges a Secret by the plugins that read it: with it they can be built.
+func (r *run) reviewConfiguration(secret *corev1.Secret) Verdict {
+	v := Verdict{Ours: true}
+	key := source.Key{Namespace: secret.Namespace, Name: secret.Name}
+	for _, object := range slices.Concat(sorted(r.objects.Plugins), sorted(r.objects.ClusterPlugins)) {
+		if secrets, _ := References(object); !slices.Contains(secrets, key) {
+			continue
+		}
+		p := r.plugin(object)
+		switch {
+		case p.Broken != "":
+			text := fmt.Sprintf("with it %s cannot be built: %s", p.Origin.Ref, p.Broken)
+			v.Refusals = append(v.Refusals, model.Problem{
+				Object: model.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name}, Field: "data", Reason: model.ReasonInvalidPlugin,
+				Message: text, Refusal: text,
+			})
+		case !p.Disabled:
+			v.Plugins = append(v.Plugins, p)
+		}
+	}
+	return v
+}
+
+// reviewCredential judges a credential: its fields, and whether the consumers that name it clash with others then.
+func (r *run) reviewCredential(secret *corev1.Secret) Verdict {
+	ref := model.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name}
 	v := Verdict{Ours: true}
 	if _, _, err := newCredential(secret); err != nil {
 		v.Refusals = append(v.Refusals, model.Problem{Object: ref, Field: "data", Reason: model.ReasonInvalidCredential,

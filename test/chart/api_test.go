@@ -177,8 +177,8 @@ func TestAPIServerTakesWhatIsRendered(t *testing.T) {
 		t.Run(name, func(t *testing.T) { s.takes(t, mustRender(t, release, v).objects) })
 	}
 	for name := range static {
-		t.Run("static/"+name, func(t *testing.T) {
-			text, err := os.ReadFile(root + "/deploy/static/" + name + ".yaml")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(root + "/deploy/" + name + ".yaml")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -58,9 +58,12 @@ func (r rendered) arguments(t *testing.T) []string {
 // TestControllerTakesTheArguments gives the arguments of every values file to the real program, which judges them before it prints its
 // version. That it would refuse others is shown with one that is wrong.
 func TestControllerTakesTheArguments(t *testing.T) {
-	fairway := program(t, t.TempDir())
+	fairway, secrets := program(t, t.TempDir()), mountSecrets(t)
 	for name, v := range valuesFiles(t) {
 		args := mustRender(t, release, v).arguments(t)
+		for i := range args {
+			args[i] = secrets.Replace(args[i])
+		}
 		if out, err := exec.Command(fairway, append(args, "--version")...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %q: %v: %s", name, args, err, out)
 		}
@@ -114,6 +117,38 @@ func TestArguments(t *testing.T) {
 		{"controller: {service: {enabled: false}}", "! --publish-service"},
 		{"controller: {admissionWebhooks: {enabled: false}}", "! --validating-webhook"},
 		{"controller: {reportNodeInternalIp: true}", "! --report-node-internal-ip-address"},
+		{"", "! --data-plane"},
+		{"kong: {enabled: true}", "--data-plane=kong"},
+		{"kong: {enabled: true}", "--ingress-class=kong"},
+		{"kong: {enabled: true}", "--controller-class=ingress-controllers.konghq.com/kong"},
+		{"kong: {enabled: true}", "--publish-service=fairway-system/fairway-controller"},
+		{"kong: {enabled: true, admin: {urls: ['http://localhost:8001']}}", "--publish-service=fairway-system/fairway-controller"},
+		{"kong: {enabled: true, admin: {urls: ['http://gateway:8001']}}", "! --publish-service"},
+		{"kong: {enabled: true, admin: {service: kong/admin}}", "! --publish-service"},
+		{"kong: {enabled: true}", "! --kong-"},
+		{"kong: {enabled: true, ingressClass: gateway, controllerValue: a/b}", "--ingress-class=gateway"},
+		{"kong: {enabled: true, ingressClass: gateway, controllerValue: a/b}", "--controller-class=a/b"},
+		{"kong: {enabled: true, proxyService: kong/proxy}", "--publish-service=kong/proxy"},
+		{"kong: {enabled: true, proxyService: kong/proxy}\ncontroller: {publishService: {enabled: false}}", "! --publish-service"},
+		{"kong: {enabled: true, admin: {service: kong/admin}}", "--kong-admin-svc=kong/admin"},
+		{"kong: {enabled: true, admin: {portNames: [admin, b]}}", "--kong-admin-svc-port-names=admin,b"},
+		{"kong: {enabled: true, admin: {urls: [http://a, http://b]}}", "--kong-admin-url=http://b"},
+		{"kong: {enabled: true, admin: {tokenSecret: {name: t}}}", "--kong-admin-token-file=/etc/fairway/kong-token/token"},
+		{"kong: {enabled: true, admin: {headers: ['A: b']}}", "--kong-admin-header=A: b"},
+		{"kong: {enabled: true, admin: {tls: {skipVerify: true}}}", "--kong-admin-tls-skip-verify=true"},
+		{"kong: {enabled: true, admin: {tls: {serverName: a.b}}}", "--kong-admin-tls-server-name=a.b"},
+		{"kong: {enabled: true, admin: {tls: {caSecret: {name: c}}}}", "--kong-admin-ca-cert-file=/etc/fairway/kong-ca/ca.crt"},
+		{"kong: {enabled: true, admin: {tls: {clientSecret: c}}}", "--kong-admin-tls-client-key-file=/etc/fairway/kong-client/tls.key"},
+		{"kong: {enabled: true, admin: {concurrency: 20}}", "--kong-admin-concurrency=20"},
+		{"kong: {enabled: true, workspace: w}", "--kong-workspace=w"},
+		{"kong: {enabled: true, filterTag: t}", "--kong-admin-filter-tag=t"},
+		{"kong: {enabled: true, clusterDomain: d}", "--cluster-domain=d"},
+		{"kong: {enabled: true, reverseSync: true}", "--enable-reverse-sync=true"},
+		{"kong: {enabled: true, drainSupport: false}", "--enable-drain-support=false"},
+		{"kong: {enabled: true, skipCACertificates: true}", "--skip-ca-certificates=true"},
+		{"kong: {enabled: true, openWithoutPlugin: true}", "--kong-open-without-plugin=true"},
+		{"kong: {enabled: true, crossNamespacePlugins: true}", "--kong-cross-namespace-plugins=true"},
+		{"{kong: {enabled: true}, tcp: {'22': a/b:22}}", "! --tcp-services-configmap"},
 	} {
 		args := mustRender(t, release, values(t, c.values)).arguments(t)
 		unwanted, negated := strings.CutPrefix(c.want, "! ")

@@ -87,6 +87,9 @@ func TestRefuses(t *testing.T) {
 		"controller: {replicaCount: many}":                                  "at '/controller/replicaCount': got string, want",
 		"controller: {extraArgs: [v]}":                                      "at '/controller/extraArgs': got array, want",
 		"controller: {service: {type: LAN}}":                                "at '/controller/service/type': value must be one of",
+		"kong: {enabled: true, admin: {service: a/b, urls: [http://a]}}":    "kong.admin.service and kong.admin.urls exclude each other",
+		"kong: {admin: {service: gateway}}":                                 "at '/kong/admin/service': 'gateway' does not match pattern",
+		"kong: {adminUrl: x}":                                               "additional properties 'adminUrl' not allowed",
 	} {
 		if _, err := render(release, values(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -32,6 +32,12 @@ func TestNotes(t *testing.T) {
 		{"controller: {service: {internal: {enabled: true}}}", "controller.service.internal.enabled has no effect without"},
 		{"controller: {kind: DaemonSet, autoscaling: {enabled: true}}", "have no effect on a DaemonSet"},
 		{"controller: {metrics: {serviceMonitor: {enabled: true}}}", "have no effect without controller.metrics.enabled"},
+		{"{kong: {enabled: true}, tcp: {'22': a/b:22}}", "tcp has no effect with kong.enabled: TCPIngresses say"},
+		{"{kong: {enabled: true}, controller: {hostPort: {enabled: true}}}", "controller.hostPort.enabled has no effect with kong.enabled"},
+		{"kong: {enabled: true}", "! Of the values"},
+		{"kong: {enabled: true}", "The gateways are those of http://localhost:8001"},
+		{"kong: {enabled: true, admin: {service: kong/admin}}", "The gateways are those of the Service kong/admin"},
+		{"kong: {enabled: true}", "ingressClassName: kong"},
 	} {
 		notes := mustRender(t, release, values(t, c.values)).notes
 		unwanted, negated := strings.CutPrefix(c.want, "! ")

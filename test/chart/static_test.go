@@ -14,26 +14,30 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "rewrite deploy/static")
+var update = flag.Bool("update", false, "rewrite the plain manifests")
 
-// static are the plain manifests: file, and the values they are rendered with.
+// static are the plain manifests: file below deploy, and the values they are rendered with.
 var static = map[string]struct{ about, values string }{
-	"cloud": {"For clusters that give a Service of type LoadBalancer an address.", "controller: {replicaCount: 2}"},
-	"baremetal": {
+	"static/cloud": {"For clusters that give a Service of type LoadBalancer an address.", "controller: {replicaCount: 2}"},
+	"static/baremetal": {
 		"For clusters without load balancers: ports of every node, by a Service of type NodePort.",
 		"controller: {replicaCount: 2, service: {type: NodePort}}",
 	},
-	"hostnetwork": {
+	"static/hostnetwork": {
 		"For clusters without load balancers: ports 80 and 443 of every node.",
 		"controller: {kind: DaemonSet, hostNetwork: true, dnsPolicy: ClusterFirstWithHostNet, reportNodeInternalIp: true," +
 			" publishService: {enabled: false}, service: {enabled: false}}",
 	},
+	"kong/fairway": {
+		"Kong Gateways as data plane: behind the Service gateway-admin of the namespace kong. The definitions are in crds.yaml.",
+		"{kong: {enabled: true, installCRDs: false, admin: {service: kong/gateway-admin}, proxyService: kong/gateway-proxy}, controller: {replicaCount: 2}}",
+	},
 }
 
-// TestStaticManifests keeps deploy/static what the chart renders.
+// TestStaticManifests keeps the plain manifests what the chart renders.
 func TestStaticManifests(t *testing.T) {
 	for name, c := range static {
-		path := root + "/deploy/static/" + name + ".yaml"
+		path := root + "/deploy/" + name + ".yaml"
 		want := manifest(t, c.about, mustRender(t, release, values(t, c.values)))
 		if *update {
 			if err := os.WriteFile(path, want, 0o644); err != nil {

@@ -9,8 +9,8 @@ SPDX-License-Identifier: Apache-2.0
 {{- if .Values.defaultBackend.enabled }}
 - --default-backend-service=$(POD_NAMESPACE)/{{ include "fairway.defaultBackend.fullname" . }}
 {{- end }}
-{{- if and $c.publishService.enabled (or $c.service.enabled $c.publishService.pathOverride) }}
-- --publish-service={{ include "fairway.publishService" . }}
+{{- with include "fairway.publishService" . }}
+- --publish-service={{ . }}
 {{- end }}
 - --election-id={{ include "fairway.electionID" . }}
 {{- with $c.electionTTL }}
@@ -19,12 +19,12 @@ SPDX-License-Identifier: Apache-2.0
 {{- if $c.disableLeaderElection }}
 - --disable-leader-election=true
 {{- end }}
-- --controller-class={{ $c.ingressClassResource.controllerValue }}
-{{- with $c.ingressClass }}
+- --controller-class={{ include "fairway.class.controller" . }}
+{{- with ternary .Values.kong.ingressClass $c.ingressClass .Values.kong.enabled }}
 - --ingress-class={{ . }}
 {{- end }}
 - --configmap={{ default "$(POD_NAMESPACE)" $c.configMapNamespace }}/{{ $fullname }}
-{{- range $protocol := list "tcp" "udp" }}
+{{- range $protocol := ternary (list) (list "tcp" "udp") .Values.kong.enabled }}
 {{- if index $.Values $protocol }}
 - --{{ $protocol }}-services-configmap={{ default "$(POD_NAMESPACE)" (index $c $protocol).configMapNamespace }}/{{ include "fairway.fullname" $ }}-{{ $protocol }}
 {{- end }}
@@ -38,11 +38,15 @@ SPDX-License-Identifier: Apache-2.0
 - --report-node-internal-ip-address=true
 {{- end }}
 {{- include "fairway.args.webhook" . }}
+{{- if .Values.kong.enabled }}
+{{ include "fairway.args.kong" . }}
+{{- else }}
 {{- if $c.customTemplate.configMapName }}
 - --nginx-template=/etc/nginx/template/nginx.tmpl
 {{- end }}
 {{- with $c.maxmindLicenseKey }}
 - --maxmind-license-key={{ . }}
+{{- end }}
 {{- end }}
 {{- if ne $c.healthCheckPath "/healthz" }}
 - --health-check-path={{ $c.healthCheckPath }}
@@ -67,7 +71,7 @@ SPDX-License-Identifier: Apache-2.0
 {{- else }}
 - --enable-metrics=true
 {{- end }}
-{{- if not (hasKey $c.extraArgs "shutdown-grace-period") }}
+{{- if not (or .Values.kong.enabled (hasKey $c.extraArgs "shutdown-grace-period")) }}
 - --shutdown-grace-period=10
 {{- end }}
 {{- range $key, $value := $c.extraArgs }}
@@ -93,12 +97,13 @@ SPDX-License-Identifier: Apache-2.0
 {{- end }}
 {{- end -}}
 
-{{- /* namespace/name of the Service whose addresses Ingresses get. */ -}}
+{{- /* namespace/name of the Service whose addresses Ingresses get; nothing for none. */ -}}
 {{- define "fairway.publishService" -}}
 {{- $c := .Values.controller -}}
-{{- $own := printf "$(POD_NAMESPACE)/%s" (include "fairway.controller.fullname" .) -}}
-{{- if not $c.service.external.enabled }}{{ $own = printf "%s-internal" $own }}{{ end -}}
-{{- default $own $c.publishService.pathOverride -}}
+{{- $own := "" -}}
+{{- if and .Values.kong.enabled (or .Values.kong.proxyService (include "fairway.kong.apart" .)) }}{{ $own = .Values.kong.proxyService -}}
+{{- else if $c.service.enabled }}{{ $own = printf "$(POD_NAMESPACE)/%s%s" (include "fairway.controller.fullname" .) (ternary "" "-internal" $c.service.external.enabled) }}{{ end -}}
+{{- if $c.publishService.enabled }}{{ default $own $c.publishService.pathOverride }}{{ end -}}
 {{- end -}}
 
 {{- /* "true" if the controller opens a port below 1024. */ -}}
@@ -109,5 +114,5 @@ SPDX-License-Identifier: Apache-2.0
 {{- range $port, $_ := .Values.udp }}{{ $ports = append $ports $port }}{{ end -}}
 {{- $low := false -}}
 {{- range $ports }}{{ if lt (int .) 1024 }}{{ $low = true }}{{ end }}{{ end -}}
-{{- if $low }}true{{ end -}}
+{{- if and $low (not .Values.kong.enabled) }}true{{ end -}}
 {{- end -}}

@@ -67,11 +67,12 @@ spec:
     - name: tmp
       emptyDir: {}
     {{- include "fairway.webhook.volumes" . | nindent 4 }}
+    {{- include "fairway.kong.volumes" . | nindent 4 }}
     {{- if include "fairway.downloads" . }}
     - name: geoip
       emptyDir: {}
     {{- end }}
-    {{- with $c.customTemplate.configMapName }}
+    {{- with ternary "" $c.customTemplate.configMapName .Values.kong.enabled }}
     - name: nginx-template
       configMap:
         name: {{ . }}
@@ -98,8 +99,10 @@ env:
   {{- with $c.extraEnvs }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- with include "fairway.containerPorts" . | trim }}
 ports:
-  {{- include "fairway.containerPorts" . | trim | nindent 2 }}
+  {{- . | nindent 2 }}
+{{- end }}
 securityContext:
   {{- include "fairway.securityContext" (dict "image" $c.image "override" $c.containerSecurityContext "bindsLow" (include "fairway.bindsLow" .)) | nindent 2 }}
 {{- range $probe := list "startupProbe" "livenessProbe" "readinessProbe" }}
@@ -124,10 +127,11 @@ volumeMounts:
   - {name: run, mountPath: /run/fairway}
   - {name: tmp, mountPath: /tmp}
   {{- include "fairway.webhook.mounts" . | nindent 2 }}
+  {{- include "fairway.kong.mounts" . | nindent 2 }}
   {{- if include "fairway.downloads" . }}
   - {name: geoip, mountPath: {{ index $c.extraArgs "geoip2-dir" | default "/etc/ingress-controller/geoip" }}}
   {{- end }}
-  {{- if $c.customTemplate.configMapName }}
+  {{- if and $c.customTemplate.configMapName (not .Values.kong.enabled) }}
   - {name: nginx-template, mountPath: /etc/nginx/template, readOnly: true}
   {{- end }}
   {{- with $c.extraVolumeMounts }}
@@ -137,7 +141,7 @@ volumeMounts:
 
 {{- define "fairway.containerPorts" -}}
 {{- $c := .Values.controller -}}
-{{- range $name, $port := $c.containerPort }}
+{{- range $name, $port := ternary (dict) $c.containerPort .Values.kong.enabled }}
 - name: {{ $name }}
   containerPort: {{ include "fairway.text" $port }}
   protocol: TCP
@@ -155,7 +159,7 @@ volumeMounts:
   containerPort: {{ include "fairway.text" $c.admissionWebhooks.port }}
   protocol: TCP
 {{- end }}
-{{- range $protocol := list "tcp" "udp" }}
+{{- range $protocol := ternary (list) (list "tcp" "udp") .Values.kong.enabled }}
 {{- range $port, $_ := index $.Values $protocol }}
 - name: {{ include "fairway.streamPort" (dict "root" $ "port" $port "protocol" $protocol) }}
   containerPort: {{ $port }}
@@ -210,5 +214,5 @@ volumeMounts:
 {{- $dir := index $c.extraArgs "geoip2-dir" | default "/etc/ingress-controller/geoip" -}}
 {{- $mounted := false -}}
 {{- range $c.extraVolumeMounts }}{{ if eq .mountPath $dir }}{{ $mounted = true }}{{ end }}{{ end -}}
-{{- if and (or $c.maxmindLicenseKey (index $c.extraArgs "maxmind-license-key") (index $c.extraArgs "maxmind-mirror")) (not $mounted) }}true{{ end -}}
+{{- if and (or $c.maxmindLicenseKey (index $c.extraArgs "maxmind-license-key") (index $c.extraArgs "maxmind-mirror")) (not $mounted) (not .Values.kong.enabled) }}true{{ end -}}
 {{- end -}}

@@ -29,6 +29,15 @@ SPDX-License-Identifier: Apache-2.0
 {{- if $c.customTemplate.configMapName }}
 * controller.customTemplate must be a template for Fairway (docs/template.md). One for ingress-nginx is refused, and the built-in one stays.
 {{- end }}
+{{- if .Values.kong.enabled }}
+{{- range $path, $why := include "fairway.unused.kong" . | fromYaml }}
+{{- $value := dict "at" $.Values }}
+{{- range splitList "." $path }}{{ $_ := set $value "at" (get $value.at .) }}{{ end }}
+{{- if $value.at }}
+* {{ $path }} has no effect with kong.enabled: {{ $why }}.
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if and $c.service.internal.enabled (not $c.service.internal.annotations) }}
 * controller.service.internal.enabled has no effect without controller.service.internal.annotations.
 {{- end }}
@@ -56,6 +65,18 @@ controller.admissionWebhooks.extraEnvs: there are no Jobs
 controller.admissionWebhooks.networkPolicyEnabled: there are no Jobs
 controller.admissionWebhooks.existingPsp: Kubernetes has no PodSecurityPolicy any more
 defaultBackend.existingPsp: Kubernetes has no PodSecurityPolicy any more
+{{- end -}}
+
+{{- /* Values that mean nothing where Kong Gateways carry the traffic, and why. */ -}}
+{{- define "fairway.unused.kong" -}}
+tcp: TCPIngresses say what the gateways send where
+udp: UDPIngresses say what the gateways send where
+dhParam: the gateways' own configuration has such a setting
+controller.addHeaders: a KongClusterPlugin of the plugin response-transformer replaces it
+controller.proxySetHeaders: a KongClusterPlugin of the plugin request-transformer replaces it
+controller.customTemplate.configMapName: there is no nginx.conf
+controller.maxmindLicenseKey: there is no GeoIP
+controller.hostPort.enabled: the gateways take the requests
 {{- end -}}
 
 {{- /* All names that values may have at the top and in controller; a test compares them with values.yaml. */ -}}

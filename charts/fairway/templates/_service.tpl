@@ -29,7 +29,7 @@ spec:
       {{- include "fairway.nodePort" (dict "type" $type "port" (index ($s.nodePorts | default dict) $name)) | nindent 6 }}
     {{- end }}
     {{- end }}
-    {{- range $protocol := list "tcp" "udp" }}
+    {{- range $protocol := ternary (list) (list "tcp" "udp") $root.Values.kong.enabled }}
     {{- range $port, $_ := index $root.Values $protocol }}
     {{- $portName := include "fairway.streamPort" (dict "root" $root "port" $port "protocol" $protocol) }}
     - name: {{ $portName }}
