@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fairway-ingress/fairway/internal/kong/admin"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
@@ -18,7 +19,7 @@ import (
 // culprits finds the entities for which a document was refused: by the list that Kong gives, by their place in the document, by name; and
 // where it says nothing of use by asking for each entity that is new since the last good document. Documents are never tried by halves: each
 // half that is taken would be in force.
-func (p *pushing) culprits(ctx context.Context, g *gateway, state *entity.State, err error) []entity.Fault {
+func (p *pushing) culprits(ctx context.Context, state *entity.State, err error) []entity.Fault {
 	failure := new(admin.Error)
 	if !errors.As(err, &failure) {
 		return nil
@@ -35,7 +36,7 @@ func (p *pushing) culprits(ctx context.Context, g *gateway, state *entity.State,
 		byField(state, failure.Fields, found)
 	}
 	if len(found) == 0 {
-		p.ask(ctx, g, state, found)
+		p.ask(ctx, state, found)
 	}
 	return slices.Collect(maps.Values(found))
 }
@@ -81,24 +82,25 @@ func located(state *entity.State, kind *entity.Kind, at string) entity.Entity {
 }
 
 // ask has the gateway check the schema of each entity that the last good document did not have.
-func (p *pushing) ask(ctx context.Context, g *gateway, state *entity.State, found faults) {
-	good := map[entity.Place]string{}
-	if p.doc.state != nil {
-		for _, e := range p.doc.state.Entities {
-			good[entity.PlaceOf(e)] = p.print(e)
-		}
-	}
+func (p *pushing) ask(ctx context.Context, state *entity.State, found faults) {
+	good := p.goodForms()
+	var mu sync.Mutex // guards found
+	var questions []func() error
 	for _, e := range state.Entities {
-		place := entity.PlaceOf(e)
-		if good[place] == p.print(e) || e.Kind() == entity.Targets {
+		last := good[entity.PlaceOf(e)]
+		if e.Kind() == entity.Targets || last != nil && p.print(entity.WithMeta(last, *e.Common())) == p.print(e) {
 			continue
 		}
-		failure := new(admin.Error)
-		if err := g.client.Validate(ctx, e.Kind(), entity.Encode(e, entity.Body, nil)); errors.As(err, &failure) && failure.Class == admin.Invalid {
-			found[place] = entity.Fault{Entity: e, Reason: failure.Reason()}
-		}
-		if ctx.Err() != nil {
-			return
-		}
+		questions = append(questions, func() error {
+			failure := new(admin.Error)
+			err := p.gateway.client.Validate(ctx, e.Kind(), entity.Encode(e, entity.Body, nil))
+			if errors.As(err, &failure) && failure.Class == admin.Invalid {
+				mu.Lock()
+				defer mu.Unlock()
+				found[entity.PlaceOf(e)] = entity.Fault{Entity: e, Reason: failure.Reason()}
+			}
+			return nil
+		})
 	}
+	_ = together(questions) // what could not be asked is no culprit
 }

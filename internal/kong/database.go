@@ -36,7 +36,7 @@ const rounds = 4
 func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) (model.Change, []model.Problem, error) {
 	begin := time.Now()
 	state, problems := d.o.Translate(m, g.about)
-	wanted, faults := plan.Sound(state)
+	wanted, faults := d.sound(state)
 	push := Push{Gateway: g.endpoint.URL, Database: true}
 	err := d.know(ctx, g, wanted)
 	if err != nil {
@@ -50,15 +50,42 @@ func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) 
 	r := &round{driver: d, database: d.database, gateway: g, push: &push}
 	refused, err := r.run(ctx, wanted)
 	faults = append(faults, refused...)
-	push.Took, push.Err, push.Broken = time.Since(begin), err, len(faults)
+	v := &variant{version: g.about.Version, state: wanted}
+	for _, f := range faults {
+		v.faults = append(v.faults, fault{f, consequence(f)})
+		problems = append(problems, f.Problem(consequence(f)))
+	}
+	push.Took, push.Err, push.Broken, push.Refused = time.Since(begin), err, len(faults), byKind(v.faults)
 	if push.Requests > 0 || err != nil {
 		d.o.Pushed(push)
 	}
-	for _, f := range faults {
-		problems = append(problems, f.Problem(consequence(f)))
-	}
+	d.wrote(g, v, err)
 	problems = append(problems, r.waiting...)
 	return model.Change{Set: push.Set, Deleted: push.Deleted, Bytes: push.Bytes}, problems, err
+}
+
+// sound gives what can be sent to a database. CA certificates are needed where others refer to them, even if they are not ours to write.
+func (d *Driver) sound(state *entity.State) (*entity.State, []entity.Fault) {
+	wanted, faults := plan.Sound(state)
+	if !d.o.SkipCACertificates {
+		return wanted, faults
+	}
+	isCA := func(e entity.Entity) bool { return e.Kind() == entity.CACertificates }
+	return &entity.State{Entities: slices.DeleteFunc(slices.Clone(wanted.Entities), isCA)}, faults
+}
+
+// wrote notes what a database was given.
+func (d *Driver) wrote(g *gateway, v *variant, err error) {
+	if err == nil {
+		d.holds(g, v)
+	}
+	var errs []error
+	for _, f := range v.faults {
+		errs = append(errs, fmt.Errorf("%s %s: %s", f.Entity.Kind().Singular, entity.Name(f.Entity), f.Reason))
+	}
+	if err := errors.Join(append(errs, err)...); err != nil {
+		d.failed(g, v, err)
+	}
 }
 
 func passing(err error) bool {
@@ -97,12 +124,17 @@ func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) err
 
 // dump reads all that has our tag, and, in depth, names what was changed by hand.
 func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State, deep bool) (map[entity.Place]*plan.Held, []string, error) {
-	x := &dumping{driver: d, gateway: g, held: map[entity.Place]*plan.Held{}, wanted: map[entity.Place]entity.Entity{}}
+	x := newDumping(d, g)
 	if deep {
-		for _, e := range wanted.Entities {
-			x.wanted[entity.PlaceOf(e)] = e
-		}
+		x.look(wanted)
 	}
+	err := x.all(ctx)
+	return x.held, x.drifted, err
+}
+
+// all reads every collection that there is.
+func (x *dumping) all(ctx context.Context) error {
+	d, g := x.driver, x.gateway
 	var kinds []func() error
 	for _, kind := range entity.Kinds() {
 		if kind.Path == "" || !g.about.Has(kind) || kind == entity.CACertificates && d.o.SkipCACertificates {
@@ -111,7 +143,7 @@ func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State, dee
 		kinds = append(kinds, func() error { return x.list(ctx, kind, "") })
 	}
 	if err := together(kinds); err != nil {
-		return nil, nil, err
+		return err
 	}
 	var upstreams []func() error
 	for _, place := range slices.Collect(maps.Keys(x.held)) {
@@ -119,8 +151,7 @@ func (d *Driver) dump(ctx context.Context, g *gateway, wanted *entity.State, dee
 			upstreams = append(upstreams, func() error { return x.list(ctx, entity.Targets, place.ID) })
 		}
 	}
-	err := together(upstreams)
-	return x.held, x.drifted, err
+	return together(upstreams)
 }
 
 // together runs all, so many at a time, and gives the first error.
@@ -148,6 +179,19 @@ type dumping struct {
 	mu      sync.Mutex // guards what follows
 	held    map[entity.Place]*plan.Held
 	drifted []string
+	// records are all that was read, kept unless it is nil.
+	records map[entity.Place]admin.Record
+}
+
+func newDumping(d *Driver, g *gateway) *dumping {
+	return &dumping{driver: d, gateway: g, held: map[entity.Place]*plan.Held{}, wanted: map[entity.Place]entity.Entity{}}
+}
+
+// look has what is read compared with what is wanted, in depth.
+func (x *dumping) look(wanted *entity.State) {
+	for _, e := range wanted.Entities {
+		x.wanted[entity.PlaceOf(e)] = e
+	}
 }
 
 func (x *dumping) list(ctx context.Context, kind *entity.Kind, parent string) error {
@@ -175,6 +219,9 @@ func (x *dumping) list(ctx context.Context, kind *entity.Kind, parent string) er
 			}
 		}
 		x.held[h.Place] = h
+		if x.records != nil {
+			x.records[h.Place] = record
+		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,14 +20,17 @@ import (
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
-// document is what gateways without a database that are alike are to hold.
+// document is what one gateway without a database took last, and what it refuses. Each gateway has its own: what one refuses is not taken from others.
 type document struct {
-	// wanted names the document as it would be without refusals, accepted the one that was taken, with what it leaves out.
+	// likeness is that of the gateway when it took the document; after an upgrade all begins anew.
+	likeness string
+	// wanted names the document as it would be without refusals; accepted is the variant that was taken, nil before the first.
 	wanted   string
-	accepted []byte
-	faults   []entity.Fault
-	// state is what the accepted document was made from.
-	state *entity.State
+	accepted *variant
+	// good are the last good forms of entities: those of the accepted document, or what the gateway held when we came.
+	good map[entity.Place]entity.Entity
+	// recalled tells whether the gateway was asked for what it holds.
+	recalled bool
 	// refused are versions of entities that were not taken, by place; they are tried again at the next verification.
 	refused map[entity.Place]plan.Refusal
 	at      time.Time
@@ -38,57 +42,62 @@ func hashOf(document []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// likeness is the same for gateways that are given the same document.
+// likeness is the same for gateways that should be given the same.
 func likeness(g *entity.Gateway) string { return fmt.Sprintf("%+v", *g) }
 
-// applyDocuments gives every gateway its document. Of those that are alike the first tells what is refused, and the others get what it took.
+// applyDocuments gives every gateway its document, all at the same time.
 func (d *Driver) applyDocuments(ctx context.Context, ready []*gateway, m *model.Model) (model.Change, []model.Problem, error) {
-	groups, order := map[string][]*gateway{}, []string{}
+	d.forget()
+	kinds := map[string]*wanted{}
+	var problems []model.Problem
+	var all []*pushing
 	for _, g := range ready {
 		name := likeness(g.about)
-		if groups[name] == nil {
-			order = append(order, name)
+		if kinds[name] == nil {
+			state, untranslated := d.o.Translate(m, g.about)
+			problems = append(problems, untranslated...)
+			kinds[name] = newWanted(state, g.about.Version)
 		}
-		groups[name] = append(groups[name], g)
+		all = append(all, &pushing{driver: d, gateway: g, wanted: kinds[name], doc: d.documentOf(g, name)})
 	}
+	var wait sync.WaitGroup
+	for _, p := range all {
+		wait.Go(func() { p.err = p.run(ctx) })
+	}
+	wait.Wait()
+	refill(ctx, all)
+	d.noteVerified()
 	var total model.Change
-	var problems []model.Problem
 	var errs []error
-	for _, name := range order {
-		change, found, err := d.applyDocument(ctx, name, groups[name], m)
-		total.Set += change.Set
-		total.Bytes += change.Bytes
-		problems = append(problems, found...)
-		errs = append(errs, err)
-	}
-	for name := range d.documents {
-		if groups[name] == nil {
-			delete(d.documents, name)
+	for _, p := range all {
+		total.Set += p.loaded
+		total.Bytes += p.bytes
+		if p.err != nil {
+			errs = append(errs, fmt.Errorf("gateway %s: %w", p.gateway.endpoint.URL, p.err))
 		}
 	}
-	return total, problems, errors.Join(errs...)
+	return total, append(problems, told(all)...), errors.Join(errs...)
 }
 
-// applyDocument does so for gateways that are alike.
-func (d *Driver) applyDocument(ctx context.Context, name string, group []*gateway, m *model.Model) (model.Change, []model.Problem, error) {
-	about := group[0].about
-	state, problems := d.o.Translate(m, about)
-	wanted := hashOf(state.Document(about.Version, entity.Flat))
-	doc := d.documents[name]
-	if doc == nil || time.Since(doc.at) > d.o.VerifyEvery {
-		doc = &document{refused: map[entity.Place]plan.Refusal{}, at: time.Now()}
+// documentOf gives what is known of a gateway, a new one for a gateway that is new or another than before.
+func (d *Driver) documentOf(g *gateway, likeness string) *document {
+	doc := d.documents[g.endpoint.URL]
+	if doc == nil || doc.likeness != likeness {
+		doc = &document{likeness: likeness, refused: map[entity.Place]plan.Refusal{}, at: time.Now()}
+		d.documents[g.endpoint.URL] = doc
 	}
-	p := &pushing{driver: d, doc: doc, about: about}
-	if doc.wanted != wanted || doc.accepted == nil {
-		if err := p.prove(ctx, group[0], state, wanted); err != nil {
-			d.noteVerified()
-			return p.change(), append(problems, problemsOf(p.doc.faults)...), fmt.Errorf("gateway %s: %w", group[0].endpoint.URL, err)
+	return doc
+}
+
+// forget drops what is known of gateways that are gone. One that just does not answer is expected back, maybe empty.
+func (d *Driver) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for url := range d.documents {
+		if !slices.ContainsFunc(d.gateways, func(g *gateway) bool { return g.endpoint.URL == url }) {
+			delete(d.documents, url)
 		}
-		d.documents[name] = doc
 	}
-	d.noteVerified()
-	err := p.all(ctx, group)
-	return p.change(), append(problems, problemsOf(doc.faults)...), err
 }
 
 func (d *Driver) noteVerified() {
@@ -99,82 +108,69 @@ func (d *Driver) noteVerified() {
 	}
 }
 
-func problemsOf(faults []entity.Fault) []model.Problem {
-	var problems []model.Problem
-	for _, f := range faults {
-		consequence := "everything else is in force"
-		if p, ok := f.Entity.(*entity.Plugin); ok && plan.Guards(p) {
-			consequence = "what it should protect answers 503"
-		}
-		problems = append(problems, f.Problem(consequence))
-	}
-	return problems
-}
-
-// pushing is one call of applyDocument.
+// pushing is one call of applyDocuments for one gateway.
 type pushing struct {
-	driver *Driver
-	doc    *document
-	about  *entity.Gateway
+	driver  *Driver
+	gateway *gateway
+	wanted  *wanted
+	doc     *document
 
-	mu     sync.Mutex // guards what follows
-	loaded int
-	bytes  int
+	// sent is the last variant that was tried, and err what became of it.
+	sent          *variant
+	err           error
+	held          string // the hash that the gateway said last
+	loaded, bytes int
 }
-
-func (p *pushing) change() model.Change { return model.Change{Set: p.loaded, Bytes: p.bytes} }
 
 // isolations bounds how often a gateway is asked to take less in one round.
 const isolations = 5
 
-// prove finds the document that a gateway takes: the wanted one, or that without what is refused and all that would be wrong without it.
-func (p *pushing) prove(ctx context.Context, g *gateway, state *entity.State, wanted string) error {
-	sound, faults := plan.Sound(state)
-	out, known := p.knownRefusals(sound)
-	faults = append(faults, known...)
-	sound = plan.Exclude(sound, out)
+// run sees to it that the gateway holds what is wanted, or that without what it refuses and all that would be wrong without it.
+func (p *pushing) run(ctx context.Context) error {
+	if time.Since(p.doc.at) > p.driver.o.VerifyEvery {
+		p.doc.at = time.Now()
+		if len(p.doc.refused) > 0 {
+			p.doc.wanted, p.doc.refused = "", map[entity.Place]plan.Refusal{}
+		}
+	}
+	if p.doc.accepted != nil && p.doc.wanted == p.wanted.whole.hash {
+		return p.load(ctx, p.doc.accepted)
+	}
 	for try := 1; ; try++ {
-		text := sound.Document(p.about.Version, entity.Flat)
-		err := p.load(ctx, g, text, len(faults))
+		v := p.variant()
+		err := p.load(ctx, v)
 		if err == nil {
-			p.doc.wanted, p.doc.accepted, p.doc.state, p.doc.faults = wanted, text, sound, faults
+			p.doc.wanted, p.doc.accepted, p.doc.good = p.wanted.whole.hash, v, nil
 			return nil
 		}
-		p.doc.faults = faults
-		if try == isolations || !isolable(err) {
+		p.driver.failed(p.gateway, v, err)
+		if try == isolations || !isolable(err) || !p.learn(ctx, v, err) {
 			return err
 		}
-		culprits := p.culprits(ctx, g, sound, err)
-		if len(culprits) == 0 {
-			return err
-		}
-		out := map[entity.Place]bool{}
-		for _, f := range culprits {
-			out[entity.PlaceOf(f.Entity)] = true
-			p.doc.refused[entity.PlaceOf(f.Entity)] = plan.Refusal{Print: p.print(f.Entity), Reason: f.Reason}
-		}
-		faults = append(faults, culprits...)
-		sound = plan.Exclude(sound, out)
 	}
+}
+
+// learn notes what a document was refused for, and tells whether less of it can be tried.
+func (p *pushing) learn(ctx context.Context, v *variant, err error) bool {
+	p.recall(ctx)
+	news := false
+	for _, f := range p.culprits(ctx, v.state, err) {
+		place := entity.PlaceOf(f.Entity)
+		e := p.wanted.entities()[place]
+		switch {
+		case v.restored[place]: // what was good once is no longer
+			delete(p.goodForms(), place)
+		case e == nil:
+			continue // what stands for another cannot be left out
+		default:
+			p.doc.refused[place] = plan.Refusal{Print: p.print(e), Reason: f.Reason}
+		}
+		news = true
+	}
+	return news
 }
 
 func (p *pushing) print(e entity.Entity) string { return plan.Print(p.driver.labels.Tags(e)) }
-
-// knownRefusals gives what was refused before and is the same still.
-func (p *pushing) knownRefusals(state *entity.State) (map[entity.Place]bool, []entity.Fault) {
-	out := map[entity.Place]bool{}
-	var faults []entity.Fault
-	if len(p.doc.refused) == 0 {
-		return out, nil
-	}
-	for _, e := range state.Entities {
-		if r, known := p.doc.refused[entity.PlaceOf(e)]; known && r.Print == p.print(e) {
-			out[entity.PlaceOf(e)] = true
-			faults = append(faults, entity.Fault{Entity: e, Reason: r.Reason})
-		}
-	}
-	return out, faults
-}
 
 // isolable tells whether a failure is about the document, so that less of it may be taken.
 func isolable(err error) bool {
@@ -182,50 +178,39 @@ func isolable(err error) bool {
 	return errors.As(err, &failure) && (failure.Status == http.StatusBadRequest || failure.Status == http.StatusInternalServerError)
 }
 
-// all gives the accepted document to every gateway that does not hold it.
-func (p *pushing) all(ctx context.Context, group []*gateway) error {
-	var wait sync.WaitGroup
-	errs := make([]error, len(group))
-	for i, g := range group {
-		wait.Go(func() {
-			if err := p.load(ctx, g, p.doc.accepted, len(p.doc.faults)); err != nil {
-				errs[i] = fmt.Errorf("gateway %s: %w", g.endpoint.URL, err)
-			}
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
-}
-
-// load sees to it that a gateway holds a document.
-func (p *pushing) load(ctx context.Context, g *gateway, text []byte, broken int) error {
-	begin, d := time.Now(), p.driver
-	want := hashOf(text)
+// load sees to it that the gateway holds a document.
+func (p *pushing) load(ctx context.Context, v *variant) error {
+	begin, d, g := time.Now(), p.driver, p.gateway
+	p.sent = v
 	has, err := g.client.Hash(ctx)
-	if err == nil && has == want {
-		d.holds(g, want, true)
+	p.held = has
+	push := Push{Gateway: g.endpoint.URL, Broken: len(v.faults), Refused: byKind(v.faults), Fallback: v.fallback}
+	if err == nil && has == v.hash {
+		d.holds(g, v)
+		push.Hash = v.hash
+		d.o.Pushed(push)
 		return nil
 	}
 	news := false
 	if err == nil {
-		news, err = g.client.Load(ctx, text)
+		push.Requests = 1
+		news, err = g.client.Load(ctx, v.text)
 	}
-	push := Push{Gateway: g.endpoint.URL, Took: time.Since(begin), Requests: 1, Broken: broken, Err: err}
+	push.Took, push.Err = time.Since(begin), err
 	if err != nil {
 		d.o.Pushed(push)
 		if passing(err) && !isolable(err) {
 			d.lost(g, err)
 		}
-		return tooLarge(err, len(text))
+		return tooLarge(err, len(v.text))
 	}
-	d.holds(g, want, true)
-	push.Set, push.Bytes, push.Hash = 1, len(text), want
+	d.holds(g, v)
+	p.held = v.hash
+	push.Set, push.Bytes, push.Hash = 1, len(v.text), v.hash
 	d.o.Pushed(push)
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if news {
 		p.loaded++
-		p.bytes += len(text)
+		p.bytes += len(v.text)
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (m *moving) Changed() <-chan struct{} { return m.changed }
 
 func TestPushReasons(t *testing.T) {
 	for reason, push := range map[string]Push{
-		"": {}, "other": {Broken: 1}, "network": {Err: &admin.Error{Class: admin.Transport}}, "conflict": {Err: &admin.Error{Class: admin.Conflict}},
+		"": {}, "other": {Broken: 1, Database: true}, "network": {Err: &admin.Error{Class: admin.Transport}}, "conflict": {Err: &admin.Error{Class: admin.Conflict}},
 	} {
 		if got := push.Reason(); got != reason {
 			t.Errorf("push %+v: reason %q, want %q", push, got, reason)

@@ -43,9 +43,17 @@ type Options struct {
 	WatchEvery, VerifyEvery time.Duration
 	// Patience is how long Apply waits for a gateway that answers, and LookPatience how long one may take to say how it is; 5 s unless given.
 	Patience, LookPatience time.Duration
-	// Pushed is told of every attempt to write; may be nil. It must not block.
-	Pushed func(Push)
-	Log    *slog.Logger
+	// LeaveOut has what a gateway without a database refuses left out, even where its last good form is known. A plugin that decides who may pass keeps
+	// that all the same.
+	LeaveOut bool
+	// KeepFailed has what gateways do not take remembered for [Driver.Dump].
+	KeepFailed bool
+	// Pushed is told of every attempt to write, FellBack of every document that was made without so much that is refused, and Gone of the URL of a
+	// gateway that is no longer there. They may be nil, and must not block.
+	Pushed   func(Push)
+	FellBack func(refused int, took time.Duration)
+	Gone     func(url string)
+	Log      *slog.Logger
 }
 
 // Driver implements the controller's Driver. Apply is for one goroutine; everything else is safe for concurrent use.
@@ -65,7 +73,7 @@ type Driver struct {
 	// What follows belongs to Apply.
 	generation uint64
 	database   *database
-	documents  map[string]*document
+	documents  map[string]*document // by URL
 }
 
 // New makes a driver that has not spoken with anybody yet.
@@ -77,6 +85,12 @@ func New(o Options) *Driver {
 	}
 	if o.Pushed == nil {
 		o.Pushed = func(Push) {}
+	}
+	if o.FellBack == nil {
+		o.FellBack = func(int, time.Duration) {}
+	}
+	if o.Gone == nil {
+		o.Gone = func(string) {}
 	}
 	return &Driver{
 		o: o, labels: plan.Labels{Selector: o.Tag, Key: o.Key}, restarted: make(chan struct{}, 1), readied: make(chan struct{}, 1),

@@ -29,6 +29,11 @@ type gateway struct {
 	pause  time.Duration
 	// hash is what a DB-less gateway was last seen to hold, want what it should.
 	hash, want string
+	// took is the last state that a gateway took, as a document where it has no database; failed is the last that it did not take as a whole.
+	took   *variant
+	failed *attempt
+	// refusals are why entities are not in force as written.
+	refusals map[entity.Place]string
 }
 
 // pauseMax is how long a gateway that fails is left alone at most.
@@ -84,6 +89,7 @@ func (d *Driver) reconcile() error {
 		if gone {
 			d.o.Log.Info("gateway is gone", "gateway", g.endpoint.URL)
 			g.client.Close()
+			d.o.Gone(g.endpoint.URL)
 		}
 		return gone
 	})
@@ -189,22 +195,23 @@ func (d *Driver) ready() []*gateway {
 			d.o.Log.Warn("gateway is left out, because its mode or its router flavor is not that of the others", "gateway", g.endpoint.URL,
 				"database", g.about.Database, "flavor", g.about.Flavor)
 		default:
-			list = append(list, &gateway{endpoint: g.endpoint, client: g.client, about: g.about, hash: g.hash, want: g.want})
+			list = append(list, &gateway{endpoint: g.endpoint, client: g.client, about: g.about, hash: g.hash, want: g.want, took: g.took, refusals: g.refusals})
 		}
 	}
 	return list
 }
 
-// holds notes what a DB-less gateway is to hold, and whether it does.
-func (d *Driver) holds(g *gateway, hash string, loaded bool) {
+// holds notes what a gateway took; with a database that has no name.
+func (d *Driver) holds(g *gateway, v *variant) {
+	refusals := map[entity.Place]string{}
+	for _, f := range v.faults {
+		refusals[entity.PlaceOf(f.Entity)] = f.Reason
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, known := range d.gateways {
 		if known.endpoint == g.endpoint {
-			known.want = hash
-			if loaded {
-				known.hash = hash
-			}
+			known.want, known.hash, known.took, known.refusals = v.hash, v.hash, v, refusals
 		}
 	}
 }

@@ -4,14 +4,15 @@
 package kong
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
+	"github.com/fairway-ingress/fairway/internal/kong/admin"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/kong/plan"
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -21,8 +22,8 @@ import (
 type Shown struct {
 	// Document is a declarative document without what is secret; nil where changes are shown.
 	Document []byte
-	// Changes are lines of what would change, sorted, by gateway.
-	Changes []string
+	// Changes are what would change, by gateway where there is no database, kind and name.
+	Changes []plan.Change
 }
 
 // Print writes it as text.
@@ -34,19 +35,19 @@ func (s Shown) Print(w io.Writer) {
 	if len(s.Changes) == 0 {
 		fmt.Fprintln(w, "nothing would change")
 	}
-	for _, line := range s.Changes {
-		fmt.Fprintln(w, line)
+	for _, c := range s.Changes {
+		fmt.Fprintln(w, c)
 	}
 }
 
-// JSON gives it for programs.
+// JSON gives it for programs: the document, or a list of changes.
 func (s Shown) JSON() []byte {
 	if s.Document != nil {
 		return s.Document
 	}
-	text, err := json.Marshal(append([]string{}, s.Changes...))
+	text, err := json.Marshal(append([]plan.Change{}, s.Changes...))
 	if err != nil {
-		panic(fmt.Sprintf("kong: lines of text: %v", err))
+		panic(fmt.Sprintf("kong: changes: %v", err))
 	}
 	return append(text, '\n')
 }
@@ -81,41 +82,117 @@ func (d *Driver) Diff(ctx context.Context) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	state, _ := d.o.Translate(m, ready[0].about)
-	wanted, faults := plan.Sound(state)
-	shown := Shown{Changes: []string{}}
-	for _, f := range faults {
-		shown.Changes = append(shown.Changes, fmt.Sprintf("left out: %s %s: %s", f.Entity.Kind().Singular, entity.Name(f.Entity), f.Reason))
+	shown := Shown{Changes: []plan.Change{}}
+	if ready[0].about.Database {
+		ready = ready[:1]
 	}
-	if !ready[0].about.Database {
-		err := d.differing(ctx, ready, &shown)
-		return shown, err
+	for _, g := range ready {
+		state, _ := d.o.Translate(m, g.about)
+		sound := plan.Sound
+		if g.about.Database {
+			sound = d.sound
+		}
+		wanted, faults := sound(state)
+		changes, err := d.differing(ctx, g, wanted)
+		if err != nil {
+			return Shown{}, fmt.Errorf("gateway %s: %w", g.endpoint.URL, err)
+		}
+		for _, f := range faults {
+			changes = append(changes, plan.Change{
+				Verb: "leave out", Kind: f.Entity.Kind().Singular, Name: entity.Name(f.Entity), ID: f.Entity.Common().ID, Reason: f.Reason,
+			})
+		}
+		for i := range changes {
+			c := &changes[i]
+			c.Reason = cmp.Or(c.Reason, g.refusals[entity.Place{Kind: collectionOf(c.Kind), ID: c.ID}])
+			if !g.about.Database {
+				c.Gateway = g.endpoint.URL
+			}
+		}
+		slices.SortStableFunc(changes, func(a, b plan.Change) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
+		shown.Changes = append(shown.Changes, changes...)
 	}
-	held, _, err := d.dump(ctx, ready[0], wanted, true)
-	if err != nil {
-		return Shown{}, err
-	}
-	for _, o := range plan.Diff(held, wanted, d.labels, nil) {
-		shown.Changes = append(shown.Changes, o.String())
-	}
-	slices.Sort(shown.Changes)
 	return shown, nil
 }
 
-// differing names the gateways without a database that do not hold what they should, by the hashes.
-func (d *Driver) differing(ctx context.Context, ready []*gateway, shown *Shown) error {
-	for _, g := range ready {
-		hash, err := g.client.Hash(ctx)
-		if err != nil {
-			return err
-		}
-		if hash != g.want {
-			was := "another configuration"
-			if strings.Trim(hash, "0") == "" {
-				was = "nothing"
-			}
-			shown.Changes = append(shown.Changes, fmt.Sprintf("%s: load the whole configuration; it holds %s", g.endpoint.URL, was))
+func collectionOf(singular string) string {
+	for _, kind := range entity.Kinds() {
+		if kind.Singular == singular {
+			return kind.Name
 		}
 	}
-	return nil
+	return ""
+}
+
+func (d *Driver) differing(ctx context.Context, g *gateway, wanted *entity.State) ([]plan.Change, error) {
+	if g.about.Database {
+		return d.differingDatabase(ctx, g, wanted)
+	}
+	return d.differingDocument(ctx, g, wanted)
+}
+
+// differingDatabase lists the operations of a sync, with the fields that they would change.
+func (d *Driver) differingDatabase(ctx context.Context, g *gateway, wanted *entity.State) ([]plan.Change, error) {
+	x := newDumping(d, g)
+	x.records = map[entity.Place]admin.Record{}
+	x.look(wanted)
+	if err := x.all(ctx); err != nil {
+		return nil, err
+	}
+	var changes []plan.Change
+	for _, o := range plan.Diff(x.held, wanted, d.labels, nil) {
+		c := plan.Change{Verb: o.Verb.String(), Kind: o.Kind.Singular, Name: o.ID, ID: o.ID}
+		record := x.records[entity.Place{Kind: o.Kind.Name, ID: o.ID}]
+		switch {
+		case o.Entity != nil:
+			c.Name = entity.Name(o.Entity)
+		case record != nil && o.Kind != entity.KeyAuths: // whose name is a secret
+			c.Name = cmp.Or(record.Text(o.Kind.Key), o.ID)
+		}
+		if o.Verb == plan.Update {
+			c.Fields = plan.Fields(o.Entity, record, false)
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// differingDocument compares entity by entity what a gateway without a database holds: what it took, or what it says when that is something else.
+func (d *Driver) differingDocument(ctx context.Context, g *gateway, wanted *entity.State) ([]plan.Change, error) {
+	hash, err := g.client.Hash(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case hash == hashOf(wanted.Document(g.about.Version, entity.Flat)):
+		return nil, nil
+	case hash == admin.NoHash:
+		return plan.Compare(&entity.State{}, wanted, true), nil
+	case g.took != nil && hash == g.took.hash:
+		return plan.Compare(g.took.state, wanted, true), nil
+	}
+	document, err := g.client.Document(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held, err := entity.ReadDocument(document)
+	if err != nil {
+		return nil, err
+	}
+	changes := plan.Compare(held, readable(wanted), false)
+	if len(changes) == 0 {
+		changes = append(changes, plan.Change{Verb: "load", Kind: "the whole configuration", Name: "as fields differ that are not written here"})
+	}
+	return changes, nil
+}
+
+// readable is a state without what gateways do not show as they were given it.
+func readable(s *entity.State) *entity.State {
+	var rest []entity.Entity
+	for _, e := range s.Entities {
+		if !entity.Hashed(e) {
+			rest = append(rest, e)
+		}
+	}
+	return &entity.State{Entities: rest}
 }

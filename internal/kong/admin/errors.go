@@ -4,6 +4,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -104,7 +105,26 @@ func (e *Error) Reason() string {
 	if lines := flatten("", e.Fields); len(lines) > 0 && e.Class == Invalid {
 		return strings.Join(lines, "; ")
 	}
+	if len(e.Flattened) > 0 {
+		return e.entities()
+	}
 	return e.Message
+}
+
+// mostTold bounds the entities that are told of in one line.
+const mostTold = 3
+
+// entities says what is wrong with those that a document was refused for.
+func (e *Error) entities() string {
+	var lines []string
+	for i, f := range e.Flattened {
+		if i == mostTold {
+			lines = append(lines, fmt.Sprintf("and %d more", len(e.Flattened)-mostTold))
+			break
+		}
+		lines = append(lines, f.Type+" "+cmp.Or(f.ID, f.Name)+": "+f.Reason())
+	}
+	return strings.Join(lines, "; ")
 }
 
 // flatten gives "field: text" for every text in errors, sorted.

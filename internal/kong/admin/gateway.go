@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 )
 
@@ -110,4 +112,27 @@ func (c *Client) Load(ctx context.Context, document []byte) (bool, error) {
 		return false, err
 	}
 	return answer.status != http.StatusNotModified, nil
+}
+
+// Document reads what a DB-less gateway holds, as a declarative document in JSON.
+func (c *Client) Document(ctx context.Context) ([]byte, error) {
+	r := request{method: http.MethodGet, path: "/config", limit: listLimit, timeout: c.o.DocumentTimeout, once: true}
+	answer, err := c.send(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Config string `json:"config"`
+	}
+	if err := c.decode(r, answer, &body); err != nil {
+		return nil, err
+	}
+	if json.Valid([]byte(body.Config)) {
+		return []byte(body.Config), nil
+	}
+	document, err := yaml.YAMLToJSON([]byte(body.Config))
+	if err != nil {
+		return nil, c.fault(r, fmt.Errorf("the configuration is not the YAML that it should be: %w", err))
+	}
+	return document, nil
 }

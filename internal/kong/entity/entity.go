@@ -3,7 +3,11 @@
 
 package entity
 
-import "github.com/fairway-ingress/fairway/internal/model"
+import (
+	"reflect"
+
+	"github.com/fairway-ingress/fairway/internal/model"
+)
 
 // Entity is one thing that a gateway holds. All are pointers to the structs of this package.
 type Entity interface {
@@ -46,12 +50,23 @@ func References(e Entity) map[string]string {
 	return refs
 }
 
-// Name gives the entity's name as people know it, or its id where it has none.
+// Name gives the entity's name as people know it, or its id where it has none, or one that is secret.
 func Name(e Entity) string {
-	if field := e.Kind().Key; field != "" {
+	if field := e.Kind().Key; field != "" && !secret(e, field) {
 		if text := Text(e, field); text != "" {
 			return text
 		}
 	}
 	return e.Common().ID
+}
+
+// secret tells whether people must not see a field.
+func secret(e Entity, name string) bool {
+	for _, f := range layoutOf(e) {
+		if f.name == name {
+			_, is := reflect.ValueOf(e).Elem().FieldByIndex(f.index).Interface().(model.Secret)
+			return is
+		}
+	}
+	return false
 }

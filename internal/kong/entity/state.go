@@ -79,7 +79,7 @@ func (f Fault) Problem(consequence string) model.Problem {
 	m := f.Entity.Common()
 	return model.Problem{
 		Object: m.Owner, Field: m.Field, Reason: ReasonRefused,
-		Message: fmt.Sprintf("Kong's %s %s is left out: %s; %s", f.Entity.Kind().Singular, Name(f.Entity), f.Reason, consequence),
+		Message: fmt.Sprintf("Kong's %s %s is not in force as written: %s; %s", f.Entity.Kind().Singular, Name(f.Entity), f.Reason, consequence),
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"crypto/md5" //nolint:gosec // what Kong names a configuration by
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -25,10 +27,7 @@ func (q *request) config() reply {
 		}}
 	}
 	if q.method == http.MethodGet {
-		if q.loaded.text == "" {
-			return reply{status: http.StatusOK, value: object{"config": "_format_version: '" + q.newest() + "'\n"}}
-		}
-		return reply{status: http.StatusOK, value: object{"config": q.loaded.text}}
+		return reply{status: http.StatusOK, value: object{"config": q.export()}}
 	}
 	document, text, hash, problem := q.document()
 	if problem != nil {
@@ -46,6 +45,34 @@ func (q *request) config() reply {
 	}
 	q.store, q.loaded = l.store, declared{text: text, hash: hash}
 	return reply{status: http.StatusCreated, value: l.loaded}
+}
+
+// export writes what the gateway holds as YAML: not the text that it was given, but its entities with defaults, nulls and times, and passwords hashed.
+func (q *request) export() string {
+	document := object{"_format_version": q.newest(), "_transform": false}
+	for _, sc := range q.order {
+		rows := []any{}
+		for _, id := range slices.Sorted(maps.Keys(q.store.rows[sc.name])) {
+			o := copied(q.store.rows[sc.name][id]).(object)
+			for _, f := range sc.fields {
+				if _, set := o[f.name]; !set {
+					o[f.name] = nil
+				}
+				if f.is == reference && o[f.name] != nil {
+					o[f.name] = idOf(o[f.name])
+				}
+			}
+			rows = append(rows, o)
+		}
+		if len(rows) > 0 {
+			document[sc.name] = rows
+		}
+	}
+	text, err := yaml.Marshal(document)
+	if err != nil {
+		panic(err) // it came in as JSON or YAML
+	}
+	return string(text)
 }
 
 func (q *request) newest() string {

@@ -18,10 +18,9 @@ func Drifted(e entity.Entity, record map[string]any) string {
 	if err := json.Unmarshal(entity.Encode(e, entity.Body, []string{}), &want); err != nil {
 		panic(fmt.Sprintf("plan: body of %s is no JSON: %v", entity.Name(e), err))
 	}
-	for _, name := range []string{"password", "client_secret"} {
+	for _, name := range unseen {
 		delete(want, name)
 	}
-	delete(want, "tags") // compared for every entity anyway
 	for _, name := range sortedKeys(want) {
 		got := record[name]
 		if e.Kind() == entity.Targets && name == "target" {
