@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -76,8 +77,14 @@ func (f *controllerFlags) runKong(ctx context.Context, cancel context.CancelCaus
 	driver := kong.New(kong.Options{
 		Gateways: gateways, Connect: connect, Translate: f.kong.translate(families), Tag: f.kong.tag, ReverseSync: f.kong.reverse,
 		SkipCACertificates: f.kong.skipCA, Own: isFixed && fixed.Local(), Leads: f.kong.leads.ask, WatchEvery: f.kong.interval,
-		LookPatience: f.kong.patience, VerifyEvery: f.kong.verifyEvery(), Pushed: countPushes(families), Log: log.With("part", "kong"),
+		LookPatience: f.kong.patience, VerifyEvery: f.kong.verifyEvery(), Pushed: countPushes(families), FellBack: families.FellBack, Gone: families.Gone,
+		LeaveOut: !f.kong.useLast, KeepFailed: f.kong.dump.enabled, Log: log.With("part", "kong"),
 	})
+	stopDump, err := f.kong.dump.serve(f.profilerAddress.String(), driver, log)
+	if err != nil {
+		return err
+	}
+	defer stopDump()
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options), Driver: driver, Log: log,
 		Extend: func(s *source.Snapshot, r *ingress.Result) { konghq.Build(meaning, s, r) },
@@ -163,12 +170,12 @@ func (f *kongFlags) translate(families *metrics.Kong) kong.Translate {
 	}
 }
 
-// With reverse sync all that a database holds is looked at as often as this.
-const reverseEvery = 30 * time.Second
+// looksPerVerification is how many looks at a gateway come to one at all that its database holds, with reverse sync.
+const looksPerVerification = 10
 
 func (f *kongFlags) verifyEvery() time.Duration {
 	if f.reverse {
-		return reverseEvery
+		return looksPerVerification * f.interval
 	}
 	return 0 // the driver's default
 }
@@ -182,7 +189,7 @@ func countPushes(families *metrics.Kong) func(kong.Push) {
 		}
 		families.Pushed(metrics.KongPush{
 			Gateway: p.Gateway, Protocol: protocol, Took: p.Took, Bytes: p.Bytes, Requests: p.Requests, Broken: p.Broken, Reason: p.Reason(), Hash: p.Hash,
-			Failed: p.Err != nil,
+			Refused: p.Refused, Fallback: p.Fallback, Failed: p.Err != nil,
 		}, time.Now())
 	}
 }
@@ -195,6 +202,7 @@ func showKong(ask func(context.Context) (kong.Shown, error)) http.Handler {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
+		w.Header().Set(controller.KongChangesHeader, strconv.Itoa(len(shown.Changes)))
 		if r.URL.Query().Get("output") == "json" {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(shown.JSON()) // the client is gone: nothing to be done

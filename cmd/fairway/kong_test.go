@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,17 +81,29 @@ kind: KongPlugin
 metadata: {name: broken, namespace: shop}
 plugin: rate-limiting
 config: {minute: many}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: ann-key, namespace: shop, labels: {konghq.com/credential: key-auth}}
+stringData: {key: SESAME}
+---
+apiVersion: configuration.konghq.com/v1
+kind: KongConsumer
+metadata: {name: ann, namespace: shop, annotations: {kubernetes.io/ingress.class: kong}}
+username: ann
+credentials: [ann-key]
 `
 
 // kongBench is a folder of manifests, a simulated gateway, and a controller between them.
 type kongBench struct {
 	*testing.T
 	dir       string
+	gateway   string
 	simulator *kongtest.Simulator
 	program   *program
 }
 
-func startKong(t *testing.T, options kongtest.Options) *kongBench {
+func startKong(t *testing.T, options kongtest.Options, arguments ...string) *kongBench {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fairway-") // short, for the paths of sockets
 	if err != nil {
@@ -105,7 +119,9 @@ func startKong(t *testing.T, options kongtest.Options) *kongBench {
 	b.write("class", kongClass)
 	b.write("web", kongApp("web", `konghq.com/plugins: "limit"`, "10.0.0.1"))
 	b.write("bad", kongApp("bad", `konghq.com/plugins: "broken"`, "10.0.0.2"))
-	b.program = startProgram(t, dir, "--data-plane", "kong", "--kong-admin-url", server.URL, "--gateway-discovery-readiness-check-interval", "100ms")
+	b.gateway = server.URL
+	b.program = startProgram(t, dir, append(arguments, "--data-plane", "kong", "--kong-admin-url", server.URL,
+		"--gateway-discovery-readiness-check-interval", "100ms")...)
 	t.Cleanup(func() { _ = b.program.command.Process.Kill() }) // ended already when all went well
 	eventually(t, "the controller is ready", func() bool { status, _ := get(b.program.own, "", "/readyz"); return status == 200 })
 	return b
@@ -201,7 +217,61 @@ func TestKongWithoutADatabase(t *testing.T) {
 	if calls := b.simulator.Writes(); len(calls) != 1 || calls[0].Path != "/config" {
 		t.Errorf("a restart makes the writes %v, want one document", calls)
 	}
+	if text := b.say("get", "kong", "diff"); strings.Count(text, "\n") != 1 || !strings.Contains(text, ": create plugin ") || !strings.Contains(text, "; refused: ") {
+		t.Errorf("diff, with one plugin that is refused:\n%s", text)
+	}
+	if status := b.status("get", "kong", "diff", "--exit-code"); status != 1 {
+		t.Errorf("with a difference the status is %d, want 1", status)
+	}
+	b.write("bad", "")
+	eventually(t, "nothing differs", func() bool { return b.status("get", "kong", "diff", "--exit-code") == 0 })
 	b.end()
+	if status := b.status("get", "kong", "diff", "--exit-code"); status != 2 {
+		t.Errorf("without a controller the status is %d, want 2", status)
+	}
+	if status := b.status("get", "kong", "state"); status != 1 {
+		t.Errorf("without a controller the status is %d, want 1", status)
+	}
+}
+
+// status runs a command and gives its exit status.
+func (b *kongBench) status(arguments ...string) int {
+	b.Helper()
+	command := exec.Command(os.Args[0], append(arguments, "--runtime-dir", filepath.Join(b.dir, "run"))...)
+	command.Env = append(os.Environ(), asFairway+"=1")
+	_ = command.Run() // its status tells
+	return command.ProcessState.ExitCode()
+}
+
+// TestKongDumps asks for what gateways took and refused, with and without secrets.
+func TestKongDumps(t *testing.T) {
+	for _, secrets := range []bool{false, true} {
+		port := freePort(t)
+		b := startKong(t, kongtest.Options{DBLess: true}, "--dump-config", fmt.Sprintf("--dump-sensitive-config=%v", secrets), "--diagnostic-server-port", strconv.Itoa(port))
+		dump := func(what string) string {
+			t.Helper()
+			status, text := get(port, "", "/debug/config/"+what)
+			if status != http.StatusOK {
+				t.Errorf("%s answers %d: %s", what, status, text)
+			}
+			return text
+		}
+		for what, want := range map[string]string{
+			"successful": `"name":"shop.web.80"`, "failed": `"minute":"many"`, "raw-error": "expected a number", "fallback": `"status":"triggered"`,
+			"diff-report": `"reason":"config.minute`, "successful?gateway=" + url.QueryEscape(b.gateway): `"hash":"`,
+		} {
+			if text := dump(what); !strings.Contains(text, want) {
+				t.Errorf("%s has no %s:\n%s", what, want, text)
+			}
+		}
+		if text := dump("successful"); strings.Contains(text, "SESAME") != secrets {
+			t.Errorf("with --dump-sensitive-config=%v:\n%s", secrets, text)
+		}
+		if status, _ := get(port, "", "/debug/config/successful?gateway=nowhere"); status != http.StatusNotFound {
+			t.Errorf("an unknown gateway answers %d", status)
+		}
+		b.end()
+	}
 }
 
 func TestKongFlags(t *testing.T) {
@@ -216,6 +286,8 @@ func TestKongFlags(t *testing.T) {
 		"--data-plane=kong --kong-admin-ca-cert-file=/nowhere":                           "--kong-admin-ca-cert-file",
 		"--data-plane=kong --kong-admin-concurrency=0":                                   "--kong-admin-concurrency",
 		"--data-plane=kong --gateway-discovery-readiness-check-interval=1ms":             "readiness-check-interval",
+		"--data-plane=kong --dump-sensitive-config":                                      "needs --dump-config",
+		"--data-plane=kong --dump-config --diagnostic-server-port=443":                   "both 443",
 		"--data-plane=kong --kong-admin-svc=a/b --manifests=x":                           "needs an API server",
 		"--data-plane=kong --kong-admin-ca-cert=x":                                       "no certificate",
 		"--data-plane=kong --kong-admin-tls-client-cert=x --kong-admin-tls-client-key=y": "--kong-admin-tls-client-cert",

@@ -43,7 +43,9 @@ type kongFlags struct {
 	crossNamespace                   bool
 	clusterDomain                    string
 
-	leads leadQuestion
+	useLast bool
+	dump    kongDump
+	leads   leadQuestion
 	// told hooks up what the leader writes about custom resources; nil for nothing.
 	told func(*replica)
 }
@@ -86,6 +88,9 @@ func (f *kongFlags) flags() *pflag.FlagSet {
 	flags.BoolVar(&f.openFail, "kong-open-without-plugin", false, "serve routes whose plugin for access control is missing or broken, instead of answering 503")
 	flags.BoolVar(&f.crossNamespace, "kong-cross-namespace-plugins", false, "let objects name plugins of other namespaces without a ReferenceGrant")
 	flags.StringVar(&f.clusterDomain, "cluster-domain", "", "domain behind the names of Services that are their own endpoint")
+	flags.BoolVar(&f.useLast, "use-last-valid-config-for-fallback", true,
+		"keep the last good form of what a gateway without a database refuses, as a database does, instead of leaving it out")
+	f.dump.add(flags)
 	for _, n := range kongNoEffect {
 		flags.String(n.name, "", "has no effect: "+n.why)
 		flags.Lookup(n.name).Hidden = true
@@ -134,6 +139,9 @@ func (f *kongFlags) check(flags *pflag.FlagSet, all *controllerFlags) error {
 		}
 	}
 	if _, err := f.header(); err != nil {
+		return usageError{err}
+	}
+	if err := f.dump.check(all); err != nil {
 		return usageError{err}
 	}
 	if err := f.tls.check(); err != nil {

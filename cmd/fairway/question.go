@@ -32,6 +32,9 @@ type question struct {
 	runtimeDir string
 	output     string
 	classes    classFlags
+	// status and header are those of the controller's answer.
+	status int
+	header http.Header
 }
 
 func (q *question) addFlags(c *cobra.Command) {
@@ -137,9 +140,14 @@ func (q *question) ask(c *cobra.Command, path string, query url.Values) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask the controller: %w; give manifests with -f, or the controller's --runtime-dir", errors.Unwrap(err))
+		remedy := "give manifests with -f, or the controller's --runtime-dir"
+		if c.Flags().Lookup("filename") == nil {
+			remedy = "give the controller's --runtime-dir"
+		}
+		return fmt.Errorf("ask the controller: %w; %s", errors.Unwrap(err), remedy)
 	}
 	defer response.Body.Close()
+	q.status, q.header = response.StatusCode, response.Header
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
 		return errors.New(strings.TrimSpace(string(text)))

@@ -37,6 +37,9 @@ const (
 // StaleHeader is in answers of the private server while the last change is not in force, and says why.
 const StaleHeader = "Fairway-Not-In-Force"
 
+// KongChangesHeader is in answers of the Kong data plane, and says how many changes are listed.
+const KongChangesHeader = "Fairway-Kong-Changes"
+
 // probePatience is how long the data plane may take to answer a health check.
 const probePatience = 900 * time.Millisecond
 

@@ -138,23 +138,30 @@ func (p *pushing) run(ctx context.Context) error {
 	}
 	for try := 1; ; try++ {
 		v := p.variant()
-		err := p.load(ctx, v)
+		push, err := p.try(ctx, v)
 		if err == nil {
+			p.driver.o.Pushed(push)
 			p.doc.wanted, p.doc.accepted, p.doc.good = p.wanted.whole.hash, v, nil
 			return nil
 		}
+		var culprits []entity.Fault
+		if isolable(err) {
+			p.recall(ctx)
+			culprits = p.culprits(ctx, v.state, err)
+			push.Broken = max(push.Broken, len(culprits))
+		}
+		p.driver.o.Pushed(push)
 		p.driver.failed(p.gateway, v, err)
-		if try == isolations || !isolable(err) || !p.learn(ctx, v, err) {
+		if try == isolations || !p.learn(v, culprits) {
 			return err
 		}
 	}
 }
 
 // learn notes what a document was refused for, and tells whether less of it can be tried.
-func (p *pushing) learn(ctx context.Context, v *variant, err error) bool {
-	p.recall(ctx)
+func (p *pushing) learn(v *variant, culprits []entity.Fault) bool {
 	news := false
-	for _, f := range p.culprits(ctx, v.state, err) {
+	for _, f := range culprits {
 		place := entity.PlaceOf(f.Entity)
 		e := p.wanted.entities()[place]
 		switch {
@@ -180,6 +187,13 @@ func isolable(err error) bool {
 
 // load sees to it that the gateway holds a document.
 func (p *pushing) load(ctx context.Context, v *variant) error {
+	push, err := p.try(ctx, v)
+	p.driver.o.Pushed(push)
+	return err
+}
+
+// try is load, but leaves it to the caller to tell of the push.
+func (p *pushing) try(ctx context.Context, v *variant) (Push, error) {
 	begin, d, g := time.Now(), p.driver, p.gateway
 	p.sent = v
 	has, err := g.client.Hash(ctx)
@@ -188,8 +202,7 @@ func (p *pushing) load(ctx context.Context, v *variant) error {
 	if err == nil && has == v.hash {
 		d.holds(g, v)
 		push.Hash = v.hash
-		d.o.Pushed(push)
-		return nil
+		return push, nil
 	}
 	news := false
 	if err == nil {
@@ -198,21 +211,19 @@ func (p *pushing) load(ctx context.Context, v *variant) error {
 	}
 	push.Took, push.Err = time.Since(begin), err
 	if err != nil {
-		d.o.Pushed(push)
 		if passing(err) && !isolable(err) {
 			d.lost(g, err)
 		}
-		return tooLarge(err, len(v.text))
+		return push, tooLarge(err, len(v.text))
 	}
 	d.holds(g, v)
 	p.held = v.hash
 	push.Set, push.Bytes, push.Hash = 1, len(v.text), v.hash
-	d.o.Pushed(push)
 	if news {
 		p.loaded++
 		p.bytes += len(v.text)
 	}
-	return nil
+	return push, nil
 }
 
 // tooLarge says what an admin can do about a document that is.

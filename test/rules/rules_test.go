@@ -28,7 +28,7 @@ func families(t *testing.T) map[string]string {
 	list := map[string]string{}
 	for _, found := range row.FindAllStringSubmatch(string(text), -1) {
 		name := found[1]
-		if !strings.HasPrefix(name, "fairway_") {
+		if !strings.HasPrefix(name, "fairway_") && !strings.HasPrefix(name, "ingress_controller_") {
 			name = "nginx_ingress_controller_" + name
 		}
 		list[name] = found[2]

@@ -154,16 +154,28 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.note(call, fault.status())
 		return
 	}
+	answer := s.serve(r, body, call, fault)
+	if fault.afterwards(w) {
+		return
+	}
+	s.send(w, r, answer)
+}
+
+// serve answers and notes the call at once: whoever sees what it changed finds it among the calls.
+func (s *Simulator) serve(r *http.Request, body []byte, call Call, fault *Fault) reply {
+	s.mu.Lock()
 	answer := s.answer(r, body)
 	call.Status = answer.status
 	if fault != nil {
 		call.Status = fault.status()
 	}
-	s.note(call, call.Status)
-	if fault.afterwards(w) {
-		return
+	s.calls = append(s.calls, call)
+	after := s.after
+	s.mu.Unlock()
+	if after != nil {
+		after(call)
 	}
-	s.send(w, r, answer)
+	return answer
 }
 
 func (s *Simulator) note(call Call, status int) {
@@ -215,7 +227,7 @@ func (s *Simulator) send(w http.ResponseWriter, r *http.Request, a reply) {
 	}
 }
 
-// answer finds out what is asked and answers it.
+// answer finds out what is asked and answers it. The lock is held.
 func (s *Simulator) answer(r *http.Request, body []byte) reply {
 	switch {
 	case int64(len(body)) > s.maxBody:
@@ -225,8 +237,6 @@ func (s *Simulator) answer(r *http.Request, body []byte) reply {
 	case s.token != "" && r.Header.Get("Kong-Admin-Token") != s.token:
 		return reply{status: http.StatusUnauthorized, value: object{"message": "Invalid RBAC credentials"}}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	q := &request{Simulator: s, method: r.Method, query: r.URL.Query(), header: r.Header, raw: body, segments: segmentsOf(r.URL.EscapedPath())}
 	if q.method == http.MethodHead {
 		q.method = http.MethodGet
