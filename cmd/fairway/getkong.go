@@ -51,14 +51,17 @@ func newGetKongDiff() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff",
 		Short: "Print what a full comparison with the gateways would change, entity by entity",
-		Long: `Diff reads all that the gateways hold and prints a line for each entity that would be created, updated or deleted, with the fields that differ.
-Values are printed where they are no secrets. Lines begin with the gateway where each has a configuration of its own, which is so without a database.
+		Long: `Diff reads all that the gateways hold and prints a line for each entity that would be created, updated or deleted, with the fields
+that differ. Values are printed where they are no secrets. Lines begin with the gateway where each has a configuration of its own, which is so
+without a database.
 What a gateway refuses is told with its reason; it is not tried again until it is changed.
 
 The status is 0 when the gateways could be compared. With --exit-code it is 1 when something would change, and 2 when they could not be
 compared; without it 1 stands for the latter. It is 2 for wrong usage.`,
-		Example: "  fairway get kong diff\n  fairway get kong diff --exit-code > /dev/null || echo \"the gateways are not in step\"\n  fairway get kong diff -o json",
-		Args:    noArgs,
+		Example: `  fairway get kong diff
+  fairway get kong diff --exit-code > /dev/null || echo "the gateways are not in step"
+  fairway get kong diff -o json`,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := q.askKong(c, controller.KongDiffPath)
 			switch {

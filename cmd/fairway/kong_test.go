@@ -217,7 +217,8 @@ func TestKongWithoutADatabase(t *testing.T) {
 	if calls := b.simulator.Writes(); len(calls) != 1 || calls[0].Path != "/config" {
 		t.Errorf("a restart makes the writes %v, want one document", calls)
 	}
-	if text := b.say("get", "kong", "diff"); strings.Count(text, "\n") != 1 || !strings.Contains(text, ": create plugin ") || !strings.Contains(text, "; refused: ") {
+	text := b.say("get", "kong", "diff")
+	if strings.Count(text, "\n") != 1 || !strings.Contains(text, ": create plugin ") || !strings.Contains(text, "; refused: ") {
 		t.Errorf("diff, with one plugin that is refused:\n%s", text)
 	}
 	if status := b.status("get", "kong", "diff", "--exit-code"); status != 1 {
@@ -247,7 +248,8 @@ func (b *kongBench) status(arguments ...string) int {
 func TestKongDumps(t *testing.T) {
 	for _, secrets := range []bool{false, true} {
 		port := freePort(t)
-		b := startKong(t, kongtest.Options{DBLess: true}, "--dump-config", fmt.Sprintf("--dump-sensitive-config=%v", secrets), "--diagnostic-server-port", strconv.Itoa(port))
+		b := startKong(t, kongtest.Options{DBLess: true},
+			"--dump-config", fmt.Sprintf("--dump-sensitive-config=%v", secrets), "--diagnostic-server-port", strconv.Itoa(port))
 		dump := func(what string) string {
 			t.Helper()
 			status, text := get(port, "", "/debug/config/"+what)

@@ -16,8 +16,8 @@ import (
 	"github.com/fairway-ingress/fairway/internal/kong"
 )
 
-// kongDump shows what was sent to gateways, at the port and the paths of the Kong Ingress Controller. Like profiles it is for --profiler-address alone,
-// which is this machine unless an admin says otherwise.
+// kongDump shows what was sent to gateways, at the port and the paths of the Kong Ingress Controller. Like profiles it is for --profiler-address
+// alone, which is this machine unless an admin says otherwise.
 type kongDump struct {
 	enabled, secrets bool
 	port             int

@@ -163,15 +163,18 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers and notes the call at once: whoever sees what it changed finds it among the calls.
 func (s *Simulator) serve(r *http.Request, body []byte, call Call, fault *Fault) reply {
-	s.mu.Lock()
-	answer := s.answer(r, body)
-	call.Status = answer.status
-	if fault != nil {
-		call.Status = fault.status()
-	}
-	s.calls = append(s.calls, call)
-	after := s.after
-	s.mu.Unlock()
+	var after func(Call)
+	answer := func() reply {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		answer := s.answer(r, body)
+		call.Status, after = answer.status, s.after
+		if fault != nil {
+			call.Status = fault.status()
+		}
+		s.calls = append(s.calls, call)
+		return answer
+	}()
 	if after != nil {
 		after(call)
 	}
