@@ -59,6 +59,8 @@ type run struct {
 	result   *Result
 	problems []model.Problem
 
+	sameEndpoints bool // Services, EndpointSlices and addresses are those of the last build
+
 	hosts        []*hostMemory // with a claim, in the order of first appearance
 	backends     []*backendMemory
 	certificates map[model.CertificateID]*model.Certificate
@@ -74,7 +76,9 @@ type run struct {
 func (r *run) readSettings() {
 	settings, id, problems := parseSettings(&r.options, r.snapshot, r.inForce)
 	r.problems = append(r.problems, problems...)
-	r.memory.useSettings(settings)
+	changed := r.memory.useSettings(settings)
+	r.sameEndpoints = !changed && sameTable(r.Builder.snapshot.Services, r.snapshot.Services) &&
+		sameTable(r.Builder.snapshot.EndpointSlices, r.snapshot.EndpointSlices) && sameTable(r.Builder.snapshot.Addresses, r.snapshot.Addresses)
 	r.result.Model.Settings, r.result.Model.SettingsID = settings, id
 }
 
@@ -154,6 +158,7 @@ func (r *run) buildTLS(h *hostMemory) {
 	}
 	h.secrets = slices.Clone(h.nextSecrets)
 	h.tls = chooseCertificates(h.name, h.next.mains, h.secrets)
+	h.tls.listIDs()
 }
 
 // addCertificate notes a certificate that is used. Two Secrets of equal content are one; the owner is the first by name.
@@ -218,8 +223,11 @@ func (r *run) refresh(backend *backendMemory) (first bool) {
 	if backend.seen == r.memory.now {
 		return false
 	}
-	in := readBackendInputs(backend.id, r.snapshot)
-	in.sticky = r.sticky[backend.id]
+	in := backend.in
+	if !r.sameEndpoints || !backend.built {
+		in = readBackendInputs(backend.id, r.snapshot)
+	}
+	in.sticky, in.health = r.sticky[backend.id], model.Health{}
 	if h := r.health[backend.id]; h != nil {
 		in.health = h.Health
 	}
@@ -258,12 +266,13 @@ func (r *run) buildDefaultBackend() {
 // assemble puts the parts into the model, in order.
 func (r *run) assemble() {
 	m := r.result.Model
+	m.Hosts, m.ServerNames = make([]*model.Host, 0, len(r.hosts)), make([]model.ServerName, 0, len(r.hosts))
 	for _, h := range r.memory.sortHosts(r.hosts) {
 		if h.result.host != nil {
 			m.Hosts = append(m.Hosts, h.result.host)
 		}
 		if h.tls.entry {
-			m.ServerNames = append(m.ServerNames, model.ServerName{Name: h.name, Certificates: h.tls.ids()})
+			m.ServerNames = append(m.ServerNames, model.ServerName{Name: h.name, Certificates: h.tls.ids})
 		}
 		r.addOtherNames(h)
 	}

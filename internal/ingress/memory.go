@@ -56,6 +56,8 @@ type memory struct {
 	certificates map[source.Key]*certificateMemory
 	listeners    [model.UDP + 1]listenerMemory // by transport
 
+	used struct{ claims, hosts, backends, certificates int } // how many entries this build has used
+
 	// What was sorted last.
 	sortedHosts        []*hostMemory
 	sortedBackends     []*backendMemory
@@ -112,25 +114,44 @@ func newMemory() memory {
 	}
 }
 
-func (m *memory) begin() { m.now++ }
+func (m *memory) begin() {
+	m.now++
+	m.used.claims, m.used.hosts, m.used.backends, m.used.certificates = 0, 0, 0, 0
+}
+
+// use marks an entry as used by this build, and counts it once.
+func (m *memory) use(seen *uint64, count *int) {
+	if *seen != m.now {
+		*seen = m.now
+		*count++
+	}
+}
 
 // forget drops what the build that ends did not use.
 func (m *memory) forget() {
-	maps.DeleteFunc(m.claims, func(_ source.Key, c *claimMemory) bool { return c.seen != m.now })
-	maps.DeleteFunc(m.hosts, func(_ string, h *hostMemory) bool { return h.seen != m.now })
-	maps.DeleteFunc(m.backends, func(_ model.BackendID, b *backendMemory) bool { return b.seen != m.now })
-	maps.DeleteFunc(m.certificates, func(_ source.Key, c *certificateMemory) bool { return c.seen != m.now })
+	forget(m.claims, m.used.claims, func(c *claimMemory) bool { return c.seen == m.now })
+	forget(m.hosts, m.used.hosts, func(h *hostMemory) bool { return h.seen == m.now })
+	forget(m.backends, m.used.backends, func(b *backendMemory) bool { return b.seen == m.now })
+	forget(m.certificates, m.used.certificates, func(c *certificateMemory) bool { return c.seen == m.now })
 }
 
-// useSettings forgets what depends on settings when they are others than last time.
-func (m *memory) useSettings(settings model.Settings) {
+// forget drops the entries that were not used; mostly there is none.
+func forget[K comparable, V any](table map[K]V, used int, live func(V) bool) {
+	if used < len(table) {
+		maps.DeleteFunc(table, func(_ K, v V) bool { return !live(v) })
+	}
+}
+
+// useSettings forgets what depends on settings when they are others than last time, and tells whether they are.
+func (m *memory) useSettings(settings model.Settings) (changed bool) {
 	if reflect.DeepEqual(m.settings, settings) {
-		return
+		return false
 	}
 	m.settings = settings
 	clear(m.claims)
 	clear(m.hosts)
 	m.sortedHosts = nil
+	return true
 }
 
 // claimsOf reads the claims of an Ingress, unless it asks for the same as last time and the objects it names are the same.
@@ -144,7 +165,7 @@ func (m *memory) claimsOf(prefix string, ing *netv1.Ingress, snapshot *source.Sn
 	case old.ingress != ing:
 		old.ingress = ing
 	}
-	old.seen = m.now
+	m.use(&old.seen, &m.used.claims)
 	return old.claims
 }
 
@@ -157,7 +178,7 @@ func (m *memory) host(name string) (h *hostMemory, first bool) {
 	}
 	first = h.seen != m.now
 	if first {
-		h.seen = m.now
+		m.use(&h.seen, &m.used.hosts)
 		h.next.mains, h.next.canaries = h.next.mains[:0], h.next.canaries[:0]
 		h.next.aliases, h.next.patterns = nil, nil
 	}
@@ -186,7 +207,7 @@ func (m *memory) certificateOf(key source.Key, snapshot *source.Snapshot) *certi
 		old = &certificateMemory{secret: secret, certificate: fresh}
 		m.certificates[key] = old
 	}
-	old.seen = m.now
+	m.use(&old.seen, &m.used.certificates)
 	return old.certificate
 }
 
@@ -201,7 +222,7 @@ func (m *memory) backend(id model.BackendID) *backendMemory {
 
 // refresh brings a backend up to date.
 func (m *memory) refresh(b *backendMemory, in backendInputs, options *Options) {
-	b.seen = m.now
+	m.use(&b.seen, &m.used.backends)
 	if m.settings.Upstream.IPv4Names {
 		in.answers = onlyIPv4(in.answers)
 	}

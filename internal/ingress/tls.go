@@ -16,6 +16,7 @@ type tlsResult struct {
 	// entry says that the host has an entry of its own among the server names, be it without certificates.
 	entry        bool
 	certificates []*certificate
+	ids          []model.CertificateID // of the certificates
 	problems     []model.Problem
 }
 
@@ -121,11 +122,9 @@ func refuse(host string, entry tlsEntry, c *certificate) (reason, message string
 	return "", ""
 }
 
-// ids gives the IDs of the certificates, in their order.
-func (r *tlsResult) ids() []model.CertificateID {
-	var ids []model.CertificateID
+// listIDs notes the IDs of the certificates, in their order.
+func (r *tlsResult) listIDs() {
 	for _, c := range r.certificates {
-		ids = append(ids, c.ID)
+		r.ids = append(r.ids, c.ID)
 	}
-	return ids
 }
