@@ -25,7 +25,6 @@ import (
 	"github.com/fairway-ingress/fairway/internal/konghq"
 	"github.com/fairway-ingress/fairway/internal/metrics"
 	"github.com/fairway-ingress/fairway/internal/model"
-	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/dns"
 	"github.com/fairway-ingress/fairway/internal/source/kube"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
@@ -87,7 +86,7 @@ func (f *controllerFlags) runKong(ctx context.Context, cancel context.CancelCaus
 	defer stopDump()
 	loop := &controller.Loop{
 		Source: objects, Resolver: dns.New(dns.Options{Log: log}), Builder: ingress.NewBuilder(options), Driver: driver, Log: log,
-		Extend: func(s *source.Snapshot, r *ingress.Result) { konghq.Build(meaning, s, r) },
+		Extend: konghq.NewBuilder(meaning).Build,
 		Metrics: metrics.New(metrics.Options{
 			Version: buildVersion(), Revision: buildRevision(), Repository: "https://github.com/fairway-ingress/fairway", Log: log.With("part", "metrics"),
 		}),

@@ -42,10 +42,10 @@ func (r *run) findPlugin(owner model.Origin, name string) (object *kongapi.KongP
 		if foreign {
 			name = plain
 		}
-		if object := r.objects.Plugins[source.Key{Namespace: owner.Namespace, Name: name}]; object != nil {
+		if object := r.findKongPlugin(source.Key{Namespace: owner.Namespace, Name: name}); object != nil {
 			return object, ""
 		}
-		if object := r.objects.ClusterPlugins[source.Key{Name: name}]; object != nil {
+		if object := r.findClusterPlugin(name); object != nil {
 			if r.ours(object) {
 				return object, ""
 			}
@@ -56,7 +56,7 @@ func (r *run) findPlugin(owner model.Origin, name string) (object *kongapi.KongP
 	if !r.granted(owner, model.Ref{Kind: "KongPlugin", Namespace: namespace, Name: plain}, kongapi.Group) {
 		return nil, "no ReferenceGrant in the namespace " + namespace + " lets it use the KongPlugin " + plain
 	}
-	if object := r.objects.Plugins[source.Key{Namespace: namespace, Name: plain}]; object != nil {
+	if object := r.findKongPlugin(source.Key{Namespace: namespace, Name: plain}); object != nil {
 		return object, ""
 	}
 	return nil, "there is no KongPlugin " + plain + " in the namespace " + namespace
@@ -67,12 +67,14 @@ func (r *run) granted(from model.Origin, to model.Ref, group string) bool {
 	if r.CrossNamespace {
 		return true
 	}
-	for key, grant := range r.objects.ReferenceGrants {
-		if key.Namespace == to.Namespace && grantsFrom(grant, from) && grantsTo(grant, to, group) {
-			return true
+	return look(r, func(r *run) bool {
+		for key, grant := range r.objects.ReferenceGrants {
+			if key.Namespace == to.Namespace && grantsFrom(grant, from) && grantsTo(grant, to, group) {
+				return true
+			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 func grantsFrom(grant *kongapi.ReferenceGrant, from model.Origin) bool {

@@ -38,7 +38,8 @@ func (r *run) readAuthorities() {
 	r.authorities = map[source.Key]*model.KongAuthority{}
 	ids, contents := map[string]*model.KongAuthority{}, map[string]*model.KongAuthority{}
 	for _, s := range r.authoritySources() {
-		a, err := newAuthority(s)
+		built := memoOf(r.memory.authorities, s.Object).get(r, func() *authorityResult { return newAuthority(s) })
+		a, err := built.authority, built.err
 		if err != nil {
 			r.refuse(err.Error(), s.origin.Ref, "data", model.ReasonInvalidCertificate, "%v; it is left out", err)
 			continue
@@ -92,13 +93,24 @@ func (r *run) authority(kind string, key source.Key) (a *model.KongAuthority, wh
 	if kind == "configmaps" {
 		place = configMapKey(key)
 	}
-	if known := r.authorities[place]; known != nil {
+	if known := look(r, func(r *run) *model.KongAuthority { return r.authorities[place] }); known != nil {
 		return known, ""
 	}
 	return nil, "there is no CA certificate in it, or it lacks the label " + authorityLabel + " or the class"
 }
 
-func newAuthority(s authoritySource) (*model.KongAuthority, error) {
+// authorityResult is what an object with a CA certificate comes to, or why it is none.
+type authorityResult struct {
+	authority *model.KongAuthority
+	err       error
+}
+
+func newAuthority(s authoritySource) *authorityResult {
+	a, err := parseAuthority(s)
+	return &authorityResult{a, err}
+}
+
+func parseAuthority(s authoritySource) (*model.KongAuthority, error) {
 	id := strings.ToLower(strings.TrimSpace(s.data("id")))
 	text := s.data("cert")
 	if text == "" {

@@ -29,23 +29,75 @@ type basePath struct {
 	pattern string
 }
 
+// hostPaths are the paths of one host.
+type hostPaths struct {
+	seen  uint64
+	host  *model.Host
+	paths map[place]*basePath
+}
+
 // index finds what package ingress made of each path, and drops those of its Problems that Kong's own rules decide differently.
 func (r *run) index(m *model.Model) {
-	r.paths, r.settings, r.base, r.counterparts = map[place]*basePath{}, &m.Settings, m, map[string]string{}
+	r.model, r.counterparts = m, map[string]string{}
+	r.memory.list(m.Backends)
 	for _, host := range m.Hosts {
 		if host.RedirectTo != "" {
 			r.counterparts[host.RedirectTo] = host.Name
 		}
-		for i := range host.Matches {
-			match := &host.Matches[i]
-			p := &basePath{route: match.Route, host: host}
-			if match.Kind == model.Regex {
-				p.pattern = match.Path
-			}
-			r.paths[place{match.Route.Owner, match.Route.Field}] = p
+		h := r.memory.hosts[host.Name]
+		if h == nil || h.host != host {
+			h = newHostPaths(host)
+			r.memory.hosts[host.Name] = h
 		}
+		h.seen = r.memory.now
 	}
 	m.Problems = slices.DeleteFunc(slices.Clone(m.Problems), decidedHere)
+}
+
+func newHostPaths(host *model.Host) *hostPaths {
+	h := &hostPaths{host: host, paths: map[place]*basePath{}}
+	for i := range host.Matches {
+		match := &host.Matches[i]
+		p := &basePath{route: match.Route, host: host}
+		if match.Kind == model.Regex {
+			p.pattern = match.Path
+		}
+		h.paths[place{match.Route.Owner, match.Route.Field}] = p
+	}
+	return h
+}
+
+// base gives what package ingress made of a path of a host, or nil.
+func (r *run) base(host string, p place) *basePath {
+	if host == "" {
+		host = model.CatchAll
+	}
+	h := look(r, func(r *run) *hostPaths {
+		if h := r.memory.hosts[host]; h != nil && h.seen == r.memory.now {
+			return h
+		}
+		return nil
+	})
+	if h == nil {
+		return nil
+	}
+	return h.paths[p]
+}
+
+// baseOfDefault gives what package ingress made of the default backend of an Ingress: the root of the hosts that it names and nobody declares. They
+// are alike; the one whose host is the last by name stands for all.
+func (r *run) baseOfDefault(ing *netv1.Ingress, p place) (last *basePath) {
+	hosts := []string{model.CatchAll}
+	for i := range ing.Spec.Rules {
+		hosts = append(hosts, strings.ToLower(ing.Spec.Rules[i].Host))
+	}
+	slices.Sort(hosts)
+	for _, host := range slices.Compact(hosts) {
+		if b := r.base(host, p); b != nil && (last == nil || b.host.Name > last.host.Name) {
+			last = b
+		}
+	}
+	return last
 }
 
 // decidedHere tells whether a Problem is about something that is decided in this package or the driver.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	netv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-ingress/fairway/internal/ingress"
@@ -47,11 +48,13 @@ type Options struct {
 	DefaultBackend source.Key
 }
 
-// Build adds to a result what a Kong Gateway needs to know of the snapshot that it was built from.
-func Build(options *Options, snapshot *source.Snapshot, result *ingress.Result) {
-	r := newRun(options, snapshot)
+// build is what Build does.
+func (r *run) build(result *ingress.Result) {
+	redirectCode := result.Model.Settings.HTTPSRedirectCode
+	r.memory.surround(surroundings{classes: r.ownClasses, classless: r.classless, redirectCode: redirectCode})
+	r.readAuthorities()
 	r.index(result.Model)
-	for _, ing := range slices.SortedStableFunc(slices.Values(result.Accepted), byAge) {
+	for _, ing := range oldestFirst(result.Accepted) {
 		r.readIngress(ing)
 	}
 	r.addDefaultBackend()
@@ -63,7 +66,7 @@ func Build(options *Options, snapshot *source.Snapshot, result *ingress.Result) 
 	r.readDefaultCertificate(result.Model)
 	r.out.Certificates = r.certificates.list()
 	result.Model.Kong = r.out
-	result.Model.Problems = model.SortProblems(append(slices.Clone(result.Model.Problems), r.problems...))
+	result.Model.Problems = model.SortProblems(append(r.found(), result.Model.Problems...))
 }
 
 // run is one call of Build.
@@ -71,32 +74,35 @@ type run struct {
 	*Options
 	snapshot *source.Snapshot
 	objects  *kongapi.Objects
+	memory   *memory
 	out      *model.Kong
-	problems []model.Problem
+	// told are the Problems of all parts, problems and lookups those of the part that is being built.
+	told, problems []model.Problem
+	lookups        []lookup
 
-	paths        map[place]*basePath
-	settings     *model.Settings
-	base         *model.Model
+	model        *model.Model      // what package ingress has built
 	counterparts map[string]string // names of hosts that redirect, by the host that they redirect to
-	services     map[model.KongServiceID]*use
-	plugins      map[*kongapi.KongPlugin]*model.KongPlugin
+	services     []*serviceMemory
 	certificates certificates
 	authorities  map[source.Key]*model.KongAuthority // by Secret or, with the name prefixed by "cm/", ConfigMap
-	ownClasses   map[string]*kongapi.ClassParameters
+	ownClasses   map[string]kongapi.ClassParameters
 	classless    bool // objects without a class are ours
 }
 
-func newRun(options *Options, snapshot *source.Snapshot) *run {
-	r := &run{Options: options, snapshot: snapshot, objects: snapshot.Kong, out: &model.Kong{}, services: map[model.KongServiceID]*use{},
-		plugins: map[*kongapi.KongPlugin]*model.KongPlugin{}, ownClasses: map[string]*kongapi.ClassParameters{}}
+// newRun begins to work on a snapshot.
+func newRun(options *Options, snapshot *source.Snapshot, m *memory) *run {
+	r := &run{Options: options, snapshot: snapshot, objects: snapshot.Kong, memory: m, out: &model.Kong{}, certificates: newCertificates(),
+		ownClasses: map[string]kongapi.ClassParameters{}}
 	if r.objects == nil {
 		r.objects = &kongapi.Objects{}
 	}
-	r.certificates.run = r
+	m.now++
 	r.readClasses()
-	r.readAuthorities()
 	return r
 }
+
+// found gives the Problems found until now.
+func (r *run) found() []model.Problem { return slices.Concat(r.told, r.problems) }
 
 // readClasses notes the IngressClasses of this controller and their parameters.
 func (r *run) readClasses() {
@@ -104,11 +110,11 @@ func (r *run) readClasses() {
 		if class.Spec.Controller != cmp.Or(r.ControllerClass, DefaultControllerClass) && name != r.class() {
 			continue
 		}
-		parameters := &kongapi.ClassParameters{}
+		parameters := kongapi.ClassParameters{}
 		if p := class.Spec.Parameters; p != nil && p.Kind == "IngressClassParameters" && p.Namespace != nil {
 			key := source.Key{Namespace: *p.Namespace, Name: p.Name}
 			if object := r.objects.ClassParameters[key]; object != nil {
-				parameters = &object.Spec
+				parameters = object.Spec
 			} else {
 				r.problem(model.Ref{Kind: "IngressClass", Name: name}, "spec.parameters", model.ReasonMissingConfiguration,
 					"there are no IngressClassParameters %s; the defaults are in force", key)
@@ -132,9 +138,7 @@ func (r *run) ours(object metav1.Object) bool {
 
 // Ours gives a function that tells which custom resources of a snapshot are of the class.
 func Ours(options *Options, snapshot *source.Snapshot) func(metav1.Object) bool {
-	r := &run{Options: options, snapshot: snapshot, objects: &kongapi.Objects{}, ownClasses: map[string]*kongapi.ClassParameters{}}
-	r.readClasses()
-	return r.ours
+	return newRun(options, snapshot, newMemory()).ours
 }
 
 // problem notes a Problem.
@@ -152,6 +156,20 @@ func (r *run) refuse(refusal string, object model.Ref, field, reason, format str
 func byAge[T metav1.Object](a, b T) int {
 	x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(x.Compare(y.Time), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// oldestFirst gives the Ingresses of a snapshot in the order of byAge, which differs from theirs for those of the same second alone.
+func oldestFirst(ingresses []*netv1.Ingress) []*netv1.Ingress {
+	ordered := slices.Clone(ingresses)
+	for rest := ordered; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(ing *netv1.Ingress) bool { return ing.CreationTimestamp.Unix() != rest[0].CreationTimestamp.Unix() })
+		if n < 0 {
+			n = len(rest)
+		}
+		slices.SortFunc(rest[:n], byAge)
+		rest = rest[n:]
+	}
+	return ordered
 }
 
 // sorted gives the objects of a table, the oldest first.

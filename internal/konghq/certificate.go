@@ -4,7 +4,7 @@
 package konghq
 
 import (
-	"cmp"
+	"crypto/sha256"
 	"crypto/tls"
 	"slices"
 	"strconv"
@@ -19,46 +19,67 @@ import (
 
 // certificates are those in use, and who has which server name.
 type certificates struct {
-	run      *run
-	bySecret map[source.Key]*secretCertificate
-	content  map[string]*model.KongCertificate // the same chain and key in two Secrets is one certificate
-	names    map[string]nameOwner
+	content map[[sha256.Size]byte]*model.KongCertificate // the same chain and key in two Secrets is one certificate, that of the first asked for
+	used    []*model.KongCertificate
+	covered map[*model.KongCertificate][]string // the names that each is for
+	names   map[string]nameClaim
+}
+
+func newCertificates() certificates {
+	return certificates{
+		content: map[[sha256.Size]byte]*model.KongCertificate{}, covered: map[*model.KongCertificate][]string{}, names: map[string]nameClaim{},
+	}
 }
 
 // secretCertificate is what a Secret holds: a certificate, or why it holds none.
 type secretCertificate struct {
 	certificate *model.KongCertificate
+	digest      [sha256.Size]byte // of chain and key
 	dnsNames    []string
+	missing     bool // there is no Secret
 	why         string
 }
 
-type nameOwner struct {
+// nameClaim is a place that asks for a certificate for a server name.
+type nameClaim struct {
 	object      model.Ref
+	field, name string
 	certificate *model.KongCertificate
+	// beside is another name, whose certificate it is if that is for both.
+	beside string
 }
 
-// ofSecret reads the certificate in a Secret.
-func (c *certificates) ofSecret(key source.Key) (certificate *model.KongCertificate, why string) {
-	s := c.read(key)
-	return s.certificate, s.why
+// certificateOf reads the certificate in a Secret.
+func (r *run) certificateOf(key source.Key) (certificate *model.KongCertificate, why string) {
+	found, certificate := r.findCertificate(key)
+	return certificate, found.why
 }
 
-func (c *certificates) read(key source.Key) *secretCertificate {
-	if known := c.bySecret[key]; known != nil {
-		return known
+// findCertificate gives what a Secret holds, and the certificate that stands for all of its content.
+func (r *run) findCertificate(key source.Key) (*secretCertificate, *model.KongCertificate) {
+	found := look(r, func(r *run) *secretCertificate {
+		return memoOf(r.memory.certificates, key).get(r, func() *secretCertificate { return r.parseCertificate(key) })
+	})
+	return found, look(r, func(r *run) *model.KongCertificate { return r.certificates.same(found) })
+}
+
+// same gives the first certificate of a content that was asked for.
+func (c *certificates) same(found *secretCertificate) *model.KongCertificate {
+	if found.certificate == nil {
+		return nil
 	}
-	if c.bySecret == nil {
-		c.bySecret, c.content, c.names = map[source.Key]*secretCertificate{}, map[string]*model.KongCertificate{}, map[string]nameOwner{}
+	if first := c.content[found.digest]; first != nil {
+		return first
 	}
-	s := c.parse(key)
-	c.bySecret[key] = s
-	return s
+	c.content[found.digest] = found.certificate
+	c.used, c.covered[found.certificate] = append(c.used, found.certificate), found.dnsNames
+	return found.certificate
 }
 
-func (c *certificates) parse(key source.Key) *secretCertificate {
-	secret := c.run.snapshot.Secrets[key]
+func (r *run) parseCertificate(key source.Key) *secretCertificate {
+	secret := r.findSecret(key)
 	if secret == nil {
-		return &secretCertificate{why: "there is no Secret " + key.String()}
+		return &secretCertificate{missing: true, why: "there is no Secret " + key.String()}
 	}
 	chain, private := secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
 	if len(chain) == 0 || len(private) == 0 {
@@ -68,30 +89,27 @@ func (c *certificates) parse(key source.Key) *secretCertificate {
 	if err != nil {
 		return &secretCertificate{why: "tls.crt and tls.key of the Secret " + key.String() + " are no pair"}
 	}
-	text := string(chain) + "\x00" + string(private)
-	if same := c.content[text]; same != nil {
-		return &secretCertificate{certificate: same, dnsNames: pair.Leaf.DNSNames}
+	return &secretCertificate{
+		digest: sha256.Sum256(slices.Concat(chain, []byte{0}, private)), dnsNames: pair.Leaf.DNSNames,
+		certificate: &model.KongCertificate{
+			Origin: origin("Secret", "", "v1", secret), Chain: strings.TrimSpace(string(chain)) + "\n",
+			Key: model.NewSecret(strings.TrimSpace(string(private)) + "\n"),
+		},
 	}
-	built := &model.KongCertificate{
-		Origin: origin("Secret", "", "v1", secret), Chain: strings.TrimSpace(string(chain)) + "\n",
-		Key: model.NewSecret(strings.TrimSpace(string(private)) + "\n"),
-	}
-	c.content[text] = built
-	return &secretCertificate{certificate: built, dnsNames: pair.Leaf.DNSNames}
 }
 
-// claimCertificates gives the hosts of an object's TLS section their certificates, unless an older object has them.
-func (r *run) claimCertificates(owner model.Origin, namespace string, entries []kongapi.StreamTLS) {
+// claimCertificates says which certificates the hosts of an object's TLS section are to have.
+func (r *run) claimCertificates(owner model.Origin, namespace string, entries []kongapi.StreamTLS) []nameClaim {
+	var claims []nameClaim
 	for i, entry := range entries {
 		if entry.SecretName == "" {
 			continue // the default certificate, or one for the host by another entry
 		}
 		field := "spec.tls[" + strconv.Itoa(i) + "]"
-		key := source.Key{Namespace: namespace, Name: entry.SecretName}
-		found := r.certificates.read(key)
-		if found.certificate == nil {
+		found, certificate := r.findCertificate(source.Key{Namespace: namespace, Name: entry.SecretName})
+		if certificate == nil {
 			reason := model.ReasonInvalidCertificate
-			if r.snapshot.Secrets[key] == nil {
+			if found.missing {
 				reason = model.ReasonMissingSecret
 			}
 			r.problem(owner.Ref, field+".secretName", reason, "%s; another certificate answers for the hosts of the entry", found.why)
@@ -102,24 +120,38 @@ func (r *run) claimCertificates(owner model.Origin, namespace string, entries []
 			hosts = found.dnsNames
 		}
 		for _, host := range hosts {
-			r.claimName(owner.Ref, field, strings.ToLower(host), found.certificate)
+			name := strings.ToLower(host)
+			if !isHost(name) {
+				r.problem(owner.Ref, field+".hosts", model.ReasonInvalidHost, "%.100q is no DNS name, nor *. and a DNS name; it is left out", name)
+				continue
+			}
+			claims = append(claims, nameClaim{object: owner.Ref, field: field, name: name, certificate: certificate})
 		}
 	}
+	return claims
 }
 
-func (r *run) claimName(object model.Ref, field, name string, certificate *model.KongCertificate) {
-	if !isHost(name) {
-		r.problem(object, field+".hosts", model.ReasonInvalidHost, "%.100q is no DNS name, nor *. and a DNS name; it is left out", name)
-		return
+// claimName gives a server name its certificate, unless an older object has it.
+func (r *run) claimName(c nameClaim) {
+	if c.beside != "" {
+		if c.certificate = r.certificates.names[c.beside].certificate; !r.certificates.covers(c.certificate, c.name) {
+			return
+		}
 	}
-	if older, taken := r.certificates.names[name]; taken {
-		if older.certificate != certificate {
-			r.problem(object, field+".hosts", model.ReasonShadowed, "%s is older and has another certificate for %s, which answers", older.object, name)
+	if older, taken := r.certificates.names[c.name]; taken {
+		if older.certificate != c.certificate {
+			r.problem(c.object, c.field+".hosts", model.ReasonShadowed, "%s is older and has another certificate for %s, which answers", older.object, c.name)
 		}
 		return
 	}
-	r.certificates.names[name] = nameOwner{object, certificate}
-	certificate.Names = append(certificate.Names, name)
+	r.certificates.names[c.name] = c
+	r.out.ServerNames = append(r.out.ServerNames, model.KongServerName{Name: c.name, Certificate: c.certificate})
+}
+
+// covers tells whether a certificate is for a name.
+func (c *certificates) covers(certificate *model.KongCertificate, name string) bool {
+	_, parent, _ := strings.Cut(name, ".")
+	return slices.Contains(c.covered[certificate], name) || slices.Contains(c.covered[certificate], "*."+parent)
 }
 
 // readDefaultCertificate gives all other server names the certificate that a flag names.
@@ -129,8 +161,8 @@ func (r *run) readDefaultCertificate(m *model.Model) {
 			if c.ID != id {
 				continue
 			}
-			if found, _ := r.certificates.ofSecret(source.Key{Namespace: c.Owner.Namespace, Name: c.Owner.Name}); found != nil {
-				found.Names = append(found.Names, "*")
+			if found, _ := r.certificateOf(source.Key{Namespace: c.Owner.Namespace, Name: c.Owner.Name}); found != nil {
+				r.out.ServerNames = append(r.out.ServerNames, model.KongServerName{Name: "*", Certificate: found})
 				return
 			}
 		}
@@ -139,13 +171,6 @@ func (r *run) readDefaultCertificate(m *model.Model) {
 
 // list gives the certificates that a server name or a service uses.
 func (c *certificates) list() []*model.KongCertificate {
-	var used []*model.KongCertificate
-	for _, s := range c.bySecret {
-		if s.certificate != nil && !slices.Contains(used, s.certificate) {
-			slices.Sort(s.certificate.Names)
-			used = append(used, s.certificate)
-		}
-	}
-	slices.SortFunc(used, func(a, b *model.KongCertificate) int { return cmp.Or(a.Origin.Compare(b.Origin.Ref)) })
-	return used
+	slices.SortFunc(c.used, func(a, b *model.KongCertificate) int { return a.Origin.Compare(b.Origin.Ref) })
+	return c.used
 }

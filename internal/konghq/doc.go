@@ -6,10 +6,12 @@
 // Fairway's own annotations ask for and who may be a canary of whom.
 //
 // Like package ingress it is a function of the snapshot: neither clock nor network, equal inputs give equal models, and a broken object yields
-// Problems and never changes what its neighbours get. Names of Kong's entities, its spelling of paths and its plugins for Fairway's policies are
+// Problems and never changes what its neighbours get. A [Builder] remembers what each object came to, with all that was looked up for it, and builds
+// anew only what somebody would read otherwise now. Names of Kong's entities, its spelling of paths and its plugins for Fairway's policies are
 // not here but in package kong/translate, which knows the gateway.
 //
 //	build.go        one snapshot → Model.Kong
+//	memory.go       what is remembered; lookup.go: the questions to a snapshot
 //	route.go        Ingresses → routes (path.go, options.go)
 //	stream.go       TCPIngresses and UDPIngresses → routes
 //	service.go      Services → services (target.go, upstream.go)

@@ -65,7 +65,7 @@ func FuzzObjects(f *testing.F) {
 
 		options := konghq.Options{}
 		result := ingress.NewBuilder(ingress.Options{ControllerClass: konghq.DefaultControllerClass, IngressClass: "kong"}).Build(s)
-		konghq.Build(&options, s, result)
+		konghq.NewBuilder(&options).Build(s, result)
 		gateway := &entity.Gateway{Version: entity.Version{Major: 3, Minor: 9}, Flavor: "traditional_compatible"}
 		state, _ := translate.Translate(result.Model, gateway, translate.Options{})
 		checkFuzzed(t, state)

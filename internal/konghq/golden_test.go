@@ -81,7 +81,7 @@ func (c *testCase) gateway() *entity.Gateway {
 // build gives the state and all Problems.
 func (c *testCase) build() (*entity.State, []model.Problem) {
 	result := ingress.NewBuilder(c.Ingress).Build(c.snapshot)
-	konghq.Build(&c.Options, c.snapshot, result)
+	konghq.NewBuilder(&c.Options).Build(c.snapshot, result)
 	state, problems := translate.Translate(result.Model, c.gateway(), translate.Options{OpenWithoutPlugin: c.Open})
 	return state, model.SortProblems(append(problems, result.Model.Problems...))
 }

@@ -25,7 +25,10 @@ func (i *ingressReader) addOwnRoutes(key groupKey, base *basePath) {
 	if _, asked := i.own(i.ing, "app-root"); asked && base.host.AppRoot != "" {
 		i.addAppRoot(key, base)
 	}
-	if other := i.counterparts[key.host]; other != "" && i.ownTrue(i.ing, "from-to-www-redirect") {
+	if !i.ownTrue(i.ing, "from-to-www-redirect") {
+		return
+	}
+	if other := look(i.run, func(r *run) string { return r.counterparts[key.host] }); other != "" {
 		i.addCounterpart(key, other)
 	}
 }
@@ -44,24 +47,22 @@ func (i *ingressReader) addAppRoot(key groupKey, base *basePath) {
 // addCounterpart adds the route of the name that redirects to a host, with the certificate of that host if it is for both.
 func (i *ingressReader) addCounterpart(key groupKey, other string) {
 	field, scheme := i.ownField("from-to-www-redirect"), "http"
-	if i.hasServerName(key.host) {
+	if look(i.run, func(r *run) bool { return r.hasServerName(key.host) }) {
 		scheme = "https"
 	}
 	route := i.newRoute(key, field, nil)
 	route.Part, route.Host, route.Aliases, route.HTTPSOnly = "www", other, nil, 0
 	route.Paths = []model.KongPath{{Field: field, Kind: model.KongText, Path: "/"}}
 	route.Redirect = &model.KongRedirect{
-		Redirect: model.Redirect{Code: i.settings.HTTPSRedirectCode, URL: scheme + "://" + key.host}, KeepPath: true,
+		Redirect: model.Redirect{Code: i.memory.surroundings.redirectCode, URL: scheme + "://" + key.host}, KeepPath: true,
 	}
 	i.addSpecial(route)
-	if owner, has := i.certificates.names[key.host]; has && i.certificates.covers(owner.certificate, other) {
-		i.claimName(i.origin.Ref, field, other, owner.certificate)
-	}
+	i.found.claims = append(i.found.claims, nameClaim{object: i.origin.Ref, field: field, name: other, beside: key.host})
 }
 
 func (i *ingressReader) addSpecial(route *model.KongRoute) {
-	i.out.Routes = append(i.out.Routes, route)
-	i.use(route.Service, i.origin.Ref, route.Field)
+	i.found.routes = append(i.found.routes, route)
+	i.found.use(route.Service, i.origin.Ref, route.Field)
 }
 
 func (i *ingressReader) ownField(name string) string {
@@ -72,21 +73,10 @@ func (i *ingressReader) ownField(name string) string {
 func (r *run) hasServerName(name string) bool {
 	_, parent, _ := strings.Cut(name, ".")
 	for _, text := range []string{name, "*." + parent} {
-		if _, has := slices.BinarySearchFunc(r.base.ServerNames, text, func(s model.ServerName, text string) int {
+		if _, has := slices.BinarySearchFunc(r.model.ServerNames, text, func(s model.ServerName, text string) int {
 			return strings.Compare(s.Name, text)
 		}); has {
 			return true
-		}
-	}
-	return false
-}
-
-// covers tells whether a certificate is for a name.
-func (c *certificates) covers(certificate *model.KongCertificate, name string) bool {
-	_, parent, _ := strings.Cut(name, ".")
-	for _, s := range c.bySecret {
-		if s.certificate == certificate {
-			return slices.Contains(s.dnsNames, name) || slices.Contains(s.dnsNames, "*."+parent)
 		}
 	}
 	return false
@@ -99,7 +89,7 @@ func (i *ingressReader) fallbackOf(route *model.Route) model.KongServiceID {
 		return model.KongServiceID{}
 	}
 	id := model.KongServiceID{Namespace: b.Namespace, Name: b.Service, Port: b.Port, Virtual: b.Virtual}
-	i.use(id, i.origin.Ref, i.ownField("default-backend"))
+	i.found.use(id, i.origin.Ref, i.ownField("default-backend"))
 	return id
 }
 
@@ -107,7 +97,7 @@ func (i *ingressReader) fallbackOf(route *model.Route) model.KongServiceID {
 func (r *run) readHealth(s *model.KongService, object *corev1.Service) {
 	if !s.ID.Facade && s.ID.Transport == model.KongOverHTTP {
 		id := model.BackendID{Namespace: s.ID.Namespace, Service: s.ID.Name, Port: s.ID.Port, Virtual: s.ID.Virtual}
-		if b := r.base.Backend(id); b != nil {
+		if b := look(r, func(r *run) *model.Backend { return r.memory.backends[id] }); b != nil {
 			s.Health, s.SlowStart = b.Health, b.SlowStart
 			return
 		}

@@ -29,9 +29,12 @@ var knownOnPlugins = map[string]bool{"tags": true}
 
 // plugin builds a KongPlugin or, without namespace, a KongClusterPlugin. One that cannot be built as written is Broken.
 func (r *run) plugin(object *kongapi.KongPlugin) *model.KongPlugin {
-	if known := r.plugins[object]; known != nil {
-		return known
-	}
+	return look(r, func(r *run) *model.KongPlugin {
+		return memoOf(r.memory.plugins, object).get(r, func() *model.KongPlugin { return r.newPlugin(object) })
+	})
+}
+
+func (r *run) newPlugin(object *kongapi.KongPlugin) *model.KongPlugin {
 	kind := "KongPlugin"
 	if object.Namespace == "" {
 		kind = "KongClusterPlugin"
@@ -40,7 +43,6 @@ func (r *run) plugin(object *kongapi.KongPlugin) *model.KongPlugin {
 		Origin: origin(kind, kongapi.Group, "v1", object), Plugin: object.Plugin, InstanceName: object.InstanceName, Protocols: object.Protocols,
 		Disabled: object.Disabled, Created: object.CreationTimestamp.Time,
 	}
-	r.plugins[object] = p
 	p.Tags = r.readNotes(p.Origin.Ref, object, knownOnPlugins).tags()
 	field, err := r.configure(p, object)
 	if err == nil && !pluginName.MatchString(object.Plugin) {
@@ -108,7 +110,7 @@ func (r *run) secretValue(object *kongapi.KongPlugin, ref kongapi.SecretKeyRef) 
 	if key.Namespace == "" {
 		return nil, errors.New("the reference to a Secret needs a namespace in a KongClusterPlugin")
 	}
-	secret := r.snapshot.Secrets[key]
+	secret := r.findSecret(key)
 	if secret == nil {
 		return nil, fmt.Errorf("there is no Secret %s", key)
 	}

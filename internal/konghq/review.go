@@ -46,7 +46,7 @@ func Review(options *Options, snapshot *source.Snapshot, kind string, object met
 	} else {
 		with.Kong.Put(kind, key, object)
 	}
-	r := newRun(options, &with)
+	r := newRun(options, &with, newMemory())
 	r.problems = nil
 	ref := model.Ref{Kind: kind, Namespace: key.Namespace, Name: key.Name}
 	v := Verdict{Ours: true}
@@ -77,14 +77,14 @@ func Review(options *Options, snapshot *source.Snapshot, kind string, object met
 		v.Ours = false
 	}
 	if v.Ours {
-		v.take(r.problems, ref)
+		v.take(r.found(), ref)
 	}
 	return v
 }
 
 // ReviewIngress judges the annotations of an Ingress that are for Kong.
 func ReviewIngress(options *Options, snapshot *source.Snapshot, ing *netv1.Ingress) Verdict {
-	r := newRun(options, snapshot)
+	r := newRun(options, snapshot, newMemory())
 	r.problems = nil
 	o := origin("Ingress", netv1.GroupName, "v1", ing)
 	n := r.readNotes(o.Ref, ing, knownOnRoutes)
@@ -92,7 +92,7 @@ func ReviewIngress(options *Options, snapshot *source.Snapshot, ing *netv1.Ingre
 	n.hostAliases()
 	r.attachments(n, o)
 	v := Verdict{Ours: true}
-	v.take(r.problems, o.Ref)
+	v.take(r.found(), o.Ref)
 	return v
 }
 
@@ -162,7 +162,7 @@ func (r *run) reviewCredential(secret *corev1.Secret) Verdict {
 		return v
 	}
 	r.readConsumers()
-	for _, p := range r.problems {
+	for _, p := range r.found() {
 		if p.Reason == model.ReasonDuplicate && r.names(p.Object, p.Field, secret) {
 			p.Object = ref
 			v.Refusals = append(v.Refusals, p)

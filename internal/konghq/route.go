@@ -30,6 +30,7 @@ type ingressReader struct {
 	groups   map[groupKey]*model.KongRoute
 	// special are the hosts that have routes beside those of their paths.
 	special map[string]bool
+	found   reading
 }
 
 // groupKey is what paths of one route have in common.
@@ -41,20 +42,57 @@ type groupKey struct {
 	redirect int
 }
 
+// reading is what one object that makes routes comes to, whatever else there is.
+type reading struct {
+	routes []*model.KongRoute
+	uses   []namedService
+	claims []nameClaim
+}
+
+// namedService is a service that a route names, and where.
+type namedService struct {
+	id model.KongServiceID
+	use
+}
+
+// use notes that a route names a service.
+func (f *reading) use(id model.KongServiceID, owner model.Ref, field string) {
+	f.uses = append(f.uses, namedService{id, use{owner, field}})
+}
+
+// take adds what an object came to.
+func (r *run) take(found *reading) {
+	r.out.Routes = append(r.out.Routes, found.routes...)
+	for _, u := range found.uses {
+		r.use(u.id, u.owner, u.field)
+	}
+	for _, c := range found.claims {
+		r.claimName(c)
+	}
+}
+
 // readIngress adds the routes of an Ingress.
 func (r *run) readIngress(ing *netv1.Ingress) {
-	i := &ingressReader{
-		run: r, ing: ing, origin: origin("Ingress", netv1.GroupName, "v1", ing),
-		groups: map[groupKey]*model.KongRoute{}, special: map[string]bool{},
-	}
-	r.claimCertificates(i.origin, ing.Namespace, ingressTLS(ing))
-	if r.ownTrue(ing, "canary") {
+	r.take(memoOf(r.memory.ingresses, ing).get(r, func() *reading {
+		i := &ingressReader{
+			run: r, ing: ing, origin: origin("Ingress", netv1.GroupName, "v1", ing),
+			groups: map[groupKey]*model.KongRoute{}, special: map[string]bool{},
+		}
+		i.read()
+		return &i.found
+	}))
+}
+
+func (i *ingressReader) read() {
+	ing := i.ing
+	i.found.claims = i.claimCertificates(i.origin, ing.Namespace, ingressTLS(ing))
+	if i.ownTrue(ing, "canary") {
 		return // it joins the routes of others
 	}
-	i.notes = r.readNotes(i.origin.Ref, ing, knownOnRoutes)
+	i.notes = i.readNotes(i.origin.Ref, ing, knownOnRoutes)
 	i.options, i.closed = i.notes.routeOptions()
 	i.aliases = i.notes.hostAliases()
-	i.plugins = r.attachments(i.notes, i.origin)
+	i.plugins = i.attachments(i.notes, i.origin)
 	if ing.Annotations["ingress.kubernetes.io/force-ssl-redirect"] == "true" {
 		i.redirect = 302
 		if s := i.options.RedirectStatus; s != 0 {
@@ -91,17 +129,14 @@ func (n *notes) hostAliases() []string {
 }
 
 // parameters gives the parameters of the Ingress's class.
-func (i *ingressReader) parameters() *kongapi.ClassParameters {
+func (i *ingressReader) parameters() kongapi.ClassParameters {
 	name := i.class()
 	if written := i.ing.Annotations[classAnnotation]; written != "" {
 		name = written
 	} else if i.ing.Spec.IngressClassName != nil {
 		name = *i.ing.Spec.IngressClassName
 	}
-	if p := i.ownClasses[name]; p != nil {
-		return p
-	}
-	return &kongapi.ClassParameters{}
+	return i.ownClasses[name]
 }
 
 func (i *ingressReader) readRule(rule *netv1.IngressRule, field string) {
@@ -139,7 +174,7 @@ func (r *ingressReader) readBackend(written *netv1.IngressBackend) (id model.Kon
 		return id, ""
 	case written.Resource != nil && written.Resource.Kind == "KongServiceFacade":
 		id.Name, id.Facade = written.Resource.Name, true
-		if r.objects.ServiceFacades[source.Key{Namespace: id.Namespace, Name: id.Name}] == nil {
+		if r.findFacade(source.Key{Namespace: id.Namespace, Name: id.Name}) == nil {
 			return model.KongServiceID{}, "there is no KongServiceFacade " + id.Name
 		}
 		return id, ""
@@ -151,7 +186,7 @@ func (r *ingressReader) readBackend(written *netv1.IngressBackend) (id model.Kon
 
 // add puts a path into the route of its host and service.
 func (i *ingressReader) add(host string, service model.KongServiceID, path model.KongPath, closed string) {
-	base := i.paths[place{i.origin.Ref, path.Field}]
+	base := i.base(host, place{i.origin.Ref, path.Field})
 	if base != nil && !service.Facade {
 		service.Virtual = base.route.Backend.Virtual
 	}
@@ -166,7 +201,7 @@ func (i *ingressReader) add(host string, service model.KongServiceID, path model
 		}
 		key.closed = firstOf(key.closed, base.route.Closed)
 		if base.route.Policy.HTTPSRedirect && i.redirectsToHTTPS(i.ing) {
-			key.redirect = i.settings.HTTPSRedirectCode
+			key.redirect = i.memory.surroundings.redirectCode
 		}
 		canaries = readCanaries(base.route)
 		if len(canaries) > 0 {
@@ -181,12 +216,12 @@ func (i *ingressReader) add(host string, service model.KongServiceID, path model
 		route = i.newRoute(key, path.Field, base)
 		route.Canaries = canaries
 		i.groups[key] = route
-		i.out.Routes = append(i.out.Routes, route)
+		i.found.routes = append(i.found.routes, route)
 	}
 	route.Paths = append(route.Paths, path)
-	i.use(service, i.origin.Ref, path.Field+".backend")
+	i.found.use(service, i.origin.Ref, path.Field+".backend")
 	for _, c := range canaries {
-		i.use(c.Service, c.Owner, "spec")
+		i.found.use(c.Service, c.Owner, "spec")
 	}
 }
 
@@ -225,7 +260,7 @@ func (i *ingressReader) readDefaultBackend(backend *netv1.IngressBackend) {
 		i.problem(i.origin.Ref, field, model.ReasonInvalidBackend, "%s; the field has no effect", why)
 		return
 	}
-	base := i.paths[place{i.origin.Ref, field}]
+	base := i.baseOfDefault(i.ing, place{i.origin.Ref, field})
 	if base != nil && !service.Facade {
 		service.Virtual = base.route.Backend.Virtual
 	}
@@ -234,7 +269,7 @@ func (i *ingressReader) readDefaultBackend(backend *netv1.IngressBackend) {
 	case base != nil:
 		key.closed = firstOf(key.closed, base.route.Closed)
 		if base.route.Policy.HTTPSRedirect && i.redirectsToHTTPS(i.ing) {
-			key.redirect = i.settings.HTTPSRedirectCode
+			key.redirect = i.memory.surroundings.redirectCode
 		}
 	case i.hasOwn(i.ing):
 		key.closed = firstOf(key.closed, "Fairway's own annotations are not in force for a default backend beside rules")
@@ -242,8 +277,8 @@ func (i *ingressReader) readDefaultBackend(backend *netv1.IngressBackend) {
 	route := i.newRoute(key, field, base)
 	route.Kind = model.KongHTTPDefault
 	route.Paths = []model.KongPath{{Field: field, Kind: model.KongText, Path: "/"}}
-	i.out.Routes = append(i.out.Routes, route)
-	i.use(service, i.origin.Ref, field)
+	i.found.routes = append(i.found.routes, route)
+	i.found.use(service, i.origin.Ref, field)
 }
 
 // addDefaultBackend adds the route of the controller's own default backend, the last of all.

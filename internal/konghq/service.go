@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,37 +83,54 @@ type use struct {
 
 // use notes that a route names a service.
 func (r *run) use(id model.KongServiceID, owner model.Ref, field string) {
-	if _, known := r.services[id]; !known && !id.IsZero() {
-		r.services[id] = &use{owner, field}
+	if id.IsZero() {
+		return
+	}
+	s := r.memory.services[id]
+	if s == nil {
+		s = &serviceMemory{id: id, order: id.String()}
+		r.memory.services[id] = s
+	}
+	if s.named != r.memory.now {
+		s.named, s.use = r.memory.now, use{owner, field}
+		r.services = append(r.services, s)
 	}
 }
 
 // buildServices builds what routes name.
 func (r *run) buildServices() {
-	read := map[*corev1.Service]*serviceNotes{}
-	ids := slices.SortedFunc(maps.Keys(r.services), func(a, b model.KongServiceID) int { return cmp.Compare(a.String(), b.String()) })
-	for _, id := range ids {
-		r.out.Services = append(r.out.Services, r.buildService(id, r.services[id], read))
+	r.out.Services = make([]*model.KongService, 0, len(r.services))
+	for _, s := range r.memory.sortServices(r.services) {
+		r.out.Services = append(r.out.Services, s.get(r, func() *model.KongService {
+			return r.buildService(s.id, look(r, func(*run) use { return s.use }))
+		}))
 	}
 }
 
-// serviceNotes is what the annotations of a Service say, whatever the port.
-type serviceNotes struct{ service model.KongService }
+// notesOf reads what the annotations of a Service say, whatever the port.
+func (r *run) notesOf(object *corev1.Service) *model.KongService {
+	return look(r, func(r *run) *model.KongService {
+		return memoOf(r.memory.notes, object).get(r, func() *model.KongService {
+			s := r.readServiceNotes(origin("Service", "", "v1", object), object, &model.KongService{})
+			return &s
+		})
+	})
+}
 
 // buildService builds one port of a Service. Without a Service, or port, it has no targets, so that its routes answer 503 and nobody else takes
 // their requests.
-func (r *run) buildService(id model.KongServiceID, u *use, read map[*corev1.Service]*serviceNotes) *model.KongService {
+func (r *run) buildService(id model.KongServiceID, u use) *model.KongService {
 	name, port := id.Name, id.Port
 	var facade *kongapi.KongServiceFacade
 	if id.Facade {
-		facade = r.objects.ServiceFacades[source.Key{Namespace: id.Namespace, Name: id.Name}]
+		facade = r.findFacade(source.Key{Namespace: id.Namespace, Name: id.Name})
 		name, port = facade.Spec.BackendRef.Name, strconv.Itoa(facade.Spec.BackendRef.Port)
 	}
 	s := &model.KongService{ID: id, Protocol: "http", Port: 80}
 	if n, err := strconv.Atoi(port); err == nil {
 		s.Port = n
 	}
-	object := r.snapshot.Services[source.Key{Namespace: id.Namespace, Name: name}]
+	object := r.findService(source.Key{Namespace: id.Namespace, Name: name})
 	if object == nil {
 		s.Origin = model.Origin{Ref: model.Ref{Kind: "Service", Namespace: id.Namespace, Name: name}, Version: "v1"}
 		r.problem(u.owner, u.field, model.ReasonMissingService, "there is no Service %s/%s; its routes answer 503", id.Namespace, name)
@@ -123,13 +139,8 @@ func (r *run) buildService(id model.KongServiceID, u *use, read map[*corev1.Serv
 	if facade != nil {
 		*s = r.readServiceNotes(origin("KongServiceFacade", "incubator.ingress-controller.konghq.com", "v1alpha1", facade), facade, s)
 	} else {
-		known := read[object]
-		if known == nil {
-			known = &serviceNotes{service: r.readServiceNotes(origin("Service", "", "v1", object), object, &model.KongService{})}
-			read[object] = known
-		}
 		port := s.Port
-		*s = known.service
+		*s = *r.notesOf(object)
 		s.ID, s.Port = id, port
 	}
 	found := findPort(object, port, id.Transport)
@@ -197,7 +208,7 @@ var tlsProtocols = []string{"https", "grpcs", "tls"}
 func (r *run) readServiceTLS(n *notes, s *model.KongService) {
 	namespace := s.Origin.Namespace
 	if name := strings.TrimSpace(n.values["client-cert"]); name != "" {
-		c, why := r.certificates.ofSecret(source.Key{Namespace: namespace, Name: name})
+		c, why := r.certificateOf(source.Key{Namespace: namespace, Name: name})
 		if s.ClientCertificate = c; c == nil {
 			s.Closed = firstOf(s.Closed, "the certificate for the Service cannot be used")
 			n.invalid("client-cert", "its routes answer 503", errors.New("names no usable certificate: "+why))

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 )
@@ -15,25 +17,29 @@ import (
 func (r *run) readStreams() {
 	for _, object := range sorted(r.objects.TCPIngresses) {
 		if r.ours(object) {
-			o := origin("TCPIngress", kongapi.Group, "v1beta1", object)
-			r.claimCertificates(o, object.Namespace, object.Spec.TLS)
-			r.readStream(o, r.readNotes(o.Ref, object, knownOnRoutes), &object.Spec, model.KongTCP)
+			r.take(memoOf(r.memory.streams, metav1.Object(object)).get(r, func() *reading {
+				return r.readStream(origin("TCPIngress", kongapi.Group, "v1beta1", object), object, &object.Spec, model.KongTCP)
+			}))
 		}
 	}
 	for _, object := range sorted(r.objects.UDPIngresses) {
 		if r.ours(object) {
-			o := origin("UDPIngress", kongapi.Group, "v1beta1", object)
-			r.readStream(o, r.readNotes(o.Ref, object, knownOnRoutes), &object.Spec, model.KongUDP)
+			r.take(memoOf(r.memory.streams, metav1.Object(object)).get(r, func() *reading {
+				return r.readStream(origin("UDPIngress", kongapi.Group, "v1beta1", object), object, &object.Spec, model.KongUDP)
+			}))
 		}
 	}
 }
 
-func (r *run) readStream(o model.Origin, n *notes, spec *kongapi.StreamSpec, kind model.KongRouteKind) {
+func (r *run) readStream(o model.Origin, object metav1.Object, spec *kongapi.StreamSpec, kind model.KongRouteKind) *reading {
+	found := &reading{}
+	n := r.readNotes(o.Ref, object, knownOnRoutes)
 	options, closed := n.routeOptions()
 	plugins := r.attachments(n, o)
-	transport := model.KongOverTCP
-	if kind == model.KongUDP {
-		transport = model.KongOverUDP
+	transport := model.KongOverUDP
+	if kind == model.KongTCP {
+		transport = model.KongOverTCP
+		found.claims = r.claimCertificates(o, o.Namespace, spec.TLS)
 	}
 	for i, rule := range spec.Rules {
 		field := "spec.rules[" + strconv.Itoa(i) + "]"
@@ -52,9 +58,10 @@ func (r *run) readStream(o model.Origin, n *notes, spec *kongapi.StreamSpec, kin
 		service := model.KongServiceID{
 			Namespace: o.Namespace, Name: rule.Backend.ServiceName, Port: strconv.Itoa(rule.Backend.ServicePort), Transport: transport,
 		}
-		r.out.Routes = append(r.out.Routes, &model.KongRoute{
+		found.routes = append(found.routes, &model.KongRoute{
 			Origin: o, Field: field, Kind: kind, Host: host, Index: i, Port: rule.Port, Service: service, Options: options, Plugins: plugins, Closed: closed,
 		})
-		r.use(service, o.Ref, field+".backend")
+		found.use(service, o.Ref, field+".backend")
 	}
+	return found
 }

@@ -46,7 +46,7 @@ func protocolOf(transport model.KongTransport) corev1.Protocol {
 }
 
 // addTargets finds the addresses that serve. Port is nil for an ExternalName Service that lists none.
-func (r *run) addTargets(s *model.KongService, object *corev1.Service, port *corev1.ServicePort, text string, u *use) {
+func (r *run) addTargets(s *model.KongService, object *corev1.Service, port *corev1.ServicePort, text string, u use) {
 	external := object.Spec.Type == corev1.ServiceTypeExternalName
 	switch {
 	case (s.ID.Virtual || r.isOwnEndpoint(object)) && port != nil:
@@ -58,7 +58,7 @@ func (r *run) addTargets(s *model.KongService, object *corev1.Service, port *cor
 	case external:
 		r.addExternalName(s, object, port, text, u)
 	default:
-		r.addEndpoints(s, r.snapshot.EndpointSlices[source.Key{Namespace: object.Namespace, Name: object.Name}], port)
+		r.addEndpoints(s, r.findSlices(source.Key{Namespace: object.Namespace, Name: object.Name}), port)
 	}
 	if len(s.Targets) == 0 && !external {
 		r.problem(u.owner, u.field, model.ReasonNoEndpoints, "the Service %s/%s has no endpoint that is ready for port %s; its routes answer 503",
@@ -78,7 +78,7 @@ func (r *run) isOwnEndpoint(object *corev1.Service) bool {
 	return false
 }
 
-func (r *run) addExternalName(s *model.KongService, object *corev1.Service, port *corev1.ServicePort, text string, u *use) {
+func (r *run) addExternalName(s *model.KongService, object *corev1.Service, port *corev1.ServicePort, text string, u use) {
 	name := strings.TrimSuffix(strings.ToLower(object.Spec.ExternalName), ".")
 	number := text
 	if port != nil {

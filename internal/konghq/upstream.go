@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/kongapi"
@@ -27,15 +29,15 @@ func (r *run) readUpstream(n *notes, s *model.KongService) {
 	}
 	switch {
 	case policy != "":
-		object := r.objects.UpstreamPolicies[source.Key{Namespace: namespace, Name: policy}]
+		object := r.findUpstreamPolicy(source.Key{Namespace: namespace, Name: policy})
 		if object == nil {
 			n.refuse("there is no KongUpstreamPolicy "+policy, n.object, n.field("upstream-policy"), model.ReasonMissingPolicy,
 				"there is no KongUpstreamPolicy %.60q in the namespace; requests are spread evenly", policy)
 			return
 		}
-		s.Upstream = r.upstreamOf(object)
+		s.Upstream = look(r, func(r *run) *model.KongUpstream { return r.upstreamOf(object) })
 	case override != "":
-		object := r.objects.KongIngresses[source.Key{Namespace: namespace, Name: override}]
+		object := r.findKongIngress(source.Key{Namespace: namespace, Name: override})
 		if object == nil {
 			n.problem(n.object, n.field("override"), model.ReasonMissingPolicy,
 				"there is no KongIngress %.60q in the namespace; requests are spread evenly", override)
@@ -43,12 +45,16 @@ func (r *run) readUpstream(n *notes, s *model.KongService) {
 		}
 		n.problem(n.object, n.field("override"), model.ReasonDeprecated,
 			"KongIngress is outdated; of this one only upstream has an effect, which a KongUpstreamPolicy replaces")
-		s.Upstream = r.upstreamOfKongIngress(object)
+		s.Upstream = look(r, func(r *run) *model.KongUpstream { return r.upstreamOfKongIngress(object) })
 	}
 }
 
 // upstreamOf reads a policy. What does not fit together is left out and reported.
 func (r *run) upstreamOf(object *kongapi.KongUpstreamPolicy) *model.KongUpstream {
+	return memoOf(r.memory.upstreams, metav1.Object(object)).get(r, func() *model.KongUpstream { return r.readUpstreamPolicy(object) })
+}
+
+func (r *run) readUpstreamPolicy(object *kongapi.KongUpstreamPolicy) *model.KongUpstream {
 	u := &model.KongUpstream{Origin: origin("KongUpstreamPolicy", kongapi.Group, "v1beta1", object), Algorithm: object.Spec.Algorithm,
 		Slots: object.Spec.Slots}
 	ref := u.Origin.Ref
@@ -212,6 +218,10 @@ var replaced = map[string]string{
 
 // upstreamOfKongIngress reads the part that still counts.
 func (r *run) upstreamOfKongIngress(object *kongapi.KongIngress) *model.KongUpstream {
+	return memoOf(r.memory.upstreams, metav1.Object(object)).get(r, func() *model.KongUpstream { return r.readKongIngress(object) })
+}
+
+func (r *run) readKongIngress(object *kongapi.KongIngress) *model.KongUpstream {
 	u := &model.KongUpstream{Origin: origin("KongIngress", kongapi.Group, "v1", object)}
 	ref := u.Origin.Ref
 	for part, fields := range map[string]map[string]json.RawMessage{"proxy": object.Proxy, "route": object.Route} {

@@ -18,6 +18,8 @@ type Kong struct {
 	Groups []*KongConsumerGroup
 	// Certificates are those that a server name or a service uses, sorted by owner.
 	Certificates []*KongCertificate
+	// ServerNames are unique. Their certificates are among Certificates.
+	ServerNames []KongServerName
 	// Authorities are certificates that others are verified with.
 	Authorities []*KongAuthority
 }
@@ -279,12 +281,17 @@ type KongConsumerGroup struct {
 	Tags    []string
 }
 
-// KongCertificate is a certificate, its key, and the server names that it answers for, sorted; "*" is all others.
+// KongCertificate is a certificate and its key.
 type KongCertificate struct {
 	Origin Origin
 	Chain  string
 	Key    Secret
-	Names  []string
+}
+
+// KongServerName is a TLS server name with the certificate that answers for it; "*" is all others.
+type KongServerName struct {
+	Name        string
+	Certificate *KongCertificate
 }
 
 // KongAuthority is a certificate that others are verified with.

@@ -88,9 +88,10 @@ func (t *translation) addCertificates() {
 		}
 		t.certificates[c] = e
 		t.add(e)
-		for _, name := range c.Names {
-			t.add(&entity.SNI{Meta: t.meta(entity.SNIs, name, c.Origin, "", nil), Name: name, Certificate: entity.RefTo(e)})
-		}
+	}
+	for _, n := range t.kong.ServerNames {
+		c := n.Certificate
+		t.add(&entity.SNI{Meta: t.meta(entity.SNIs, n.Name, c.Origin, "", nil), Name: n.Name, Certificate: entity.RefTo(t.certificates[c])})
 	}
 	for _, a := range t.kong.Authorities {
 		e := &entity.CACertificate{Meta: t.meta(entity.CACertificates, a.ID, a.Origin, "", nil), Cert: a.Cert}

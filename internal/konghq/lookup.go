@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package konghq
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/internal/source/kongapi"
+)
+
+// Whoever builds a part of the model asks for objects by these functions alone, so that the part is built anew when one of them changes.
+
+func (r *run) findService(key source.Key) *corev1.Service {
+	return look(r, func(r *run) *corev1.Service { return r.snapshot.Services[key] })
+}
+
+func (r *run) findSlices(key source.Key) []*discoveryv1.EndpointSlice {
+	return lookAll(r, func(r *run) []*discoveryv1.EndpointSlice { return r.snapshot.EndpointSlices[key] })
+}
+
+func (r *run) findSecret(key source.Key) *corev1.Secret {
+	return look(r, func(r *run) *corev1.Secret { return r.snapshot.Secrets[key] })
+}
+
+func (r *run) findFacade(key source.Key) *kongapi.KongServiceFacade {
+	return look(r, func(r *run) *kongapi.KongServiceFacade { return r.objects.ServiceFacades[key] })
+}
+
+func (r *run) findUpstreamPolicy(key source.Key) *kongapi.KongUpstreamPolicy {
+	return look(r, func(r *run) *kongapi.KongUpstreamPolicy { return r.objects.UpstreamPolicies[key] })
+}
+
+func (r *run) findKongIngress(key source.Key) *kongapi.KongIngress {
+	return look(r, func(r *run) *kongapi.KongIngress { return r.objects.KongIngresses[key] })
+}
+
+func (r *run) findKongPlugin(key source.Key) *kongapi.KongPlugin {
+	return look(r, func(r *run) *kongapi.KongPlugin { return r.objects.Plugins[key] })
+}
+
+func (r *run) findClusterPlugin(name string) *kongapi.KongPlugin {
+	return look(r, func(r *run) *kongapi.KongPlugin { return r.objects.ClusterPlugins[source.Key{Name: name}] })
+}
