@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -160,10 +161,13 @@ func (f *controllerFlags) discovery(ctx context.Context) (kong.Discovery, func()
 
 // translate gives the translation with its metrics.
 func (f *kongFlags) translate(families *metrics.Kong) kong.Translate {
-	options := translate.Options{OpenWithoutPlugin: f.openFail, Workspace: f.workspace}
+	translator := translate.New(translate.Options{OpenWithoutPlugin: f.openFail, Workspace: f.workspace})
+	var mu sync.Mutex // whoever asks what a gateway is to hold does so beside the loop
 	return func(m *model.Model, g *entity.Gateway) (*entity.State, []model.Problem) {
+		mu.Lock()
+		defer mu.Unlock()
 		begin := time.Now()
-		state, problems := translate.Translate(m, g, options)
+		state, problems := translator.Translate(m, g)
 		families.Translated(len(problems), time.Since(begin))
 		return state, problems
 	}

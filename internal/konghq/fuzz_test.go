@@ -67,7 +67,7 @@ func FuzzObjects(f *testing.F) {
 		result := ingress.NewBuilder(ingress.Options{ControllerClass: konghq.DefaultControllerClass, IngressClass: "kong"}).Build(s)
 		konghq.NewBuilder(&options).Build(s, result)
 		gateway := &entity.Gateway{Version: entity.Version{Major: 3, Minor: 9}, Flavor: "traditional_compatible"}
-		state, _ := translate.Translate(result.Model, gateway, translate.Options{})
+		state, _ := translate.New(translate.Options{}).Translate(result.Model, gateway)
 		checkFuzzed(t, state)
 	})
 }

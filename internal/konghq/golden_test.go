@@ -82,7 +82,7 @@ func (c *testCase) gateway() *entity.Gateway {
 func (c *testCase) build() (*entity.State, []model.Problem) {
 	result := ingress.NewBuilder(c.Ingress).Build(c.snapshot)
 	konghq.NewBuilder(&c.Options).Build(c.snapshot, result)
-	state, problems := translate.Translate(result.Model, c.gateway(), translate.Options{OpenWithoutPlugin: c.Open})
+	state, problems := translate.New(translate.Options{OpenWithoutPlugin: c.Open}).Translate(result.Model, c.gateway())
 	return state, model.SortProblems(append(problems, result.Model.Problems...))
 }
 

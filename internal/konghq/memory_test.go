@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/fairway-ingress/fairway/internal/ingress"
+	"github.com/fairway-ingress/fairway/internal/kong/entity"
+	"github.com/fairway-ingress/fairway/internal/kong/translate"
 	"github.com/fairway-ingress/fairway/internal/konghq"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
@@ -55,13 +57,18 @@ func firstDifference(got, want []byte) string {
 
 // pipeline is all that remembers between a snapshot and a state.
 type pipeline struct {
-	base  *ingress.Builder
-	kong  *konghq.Builder
-	cases *testCase
+	base       *ingress.Builder
+	kong       *konghq.Builder
+	translator *translate.Translator
+	gateway    *entity.Gateway
+	last       *entity.State
 }
 
 func (w *walk) newPipeline() *pipeline {
-	return &pipeline{base: ingress.NewBuilder(w.options.Ingress), kong: konghq.NewBuilder(&w.options.Options), cases: w.options}
+	return &pipeline{
+		base: ingress.NewBuilder(w.options.Ingress), kong: konghq.NewBuilder(&w.options.Options),
+		translator: translate.New(translate.Options{OpenWithoutPlugin: w.options.Open}), gateway: w.options.gateway(),
+	}
 }
 
 // build gives all that comes of a snapshot as text.
@@ -74,6 +81,13 @@ func (p *pipeline) build(t *testing.T, s *source.Snapshot) []byte {
 	if err := encoder.Encode(result.Model.Kong); err != nil {
 		t.Fatal(err)
 	}
+	state, problems := p.translator.Translate(result.Model, p.gateway)
+	p.last = state
+	out.Write(state.Document(p.gateway.Version, entity.Flat))
+	for _, e := range state.Entities {
+		fmt.Fprintln(&out, entity.Name(e), e.Common().Owner, e.Common().Field)
+	}
 	model.PrintProblems(&out, result.Model.Problems)
+	model.PrintProblems(&out, problems)
 	return out.Bytes()
 }

@@ -20,14 +20,54 @@ type State struct {
 
 // NewState sorts the entities. Two of one kind with one id are a mistake of whoever made them.
 func NewState(entities []Entity) *State {
-	order := map[*Kind]int{}
-	for i, kind := range Kinds() {
-		order[kind] = i
-	}
-	slices.SortStableFunc(entities, func(a, b Entity) int {
-		return cmp.Or(cmp.Compare(order[a.Kind()], order[b.Kind()]), cmp.Compare(a.Common().ID, b.Common().ID))
-	})
+	slices.SortStableFunc(entities, func(a, b Entity) int { return comparePlaces(PlaceOf(a), PlaceOf(b)) })
 	return &State{Entities: entities}
+}
+
+// order is the place of each kind among [Kinds], by name.
+var order = orderOfKinds()
+
+func orderOfKinds() map[string]int {
+	order := map[string]int{}
+	for i, kind := range Kinds() {
+		order[kind.Name] = i
+	}
+	return order
+}
+
+func comparePlaces(a, b Place) int {
+	if a.Kind != b.Kind {
+		return cmp.Compare(order[a.Kind], order[b.Kind])
+	}
+	return cmp.Compare(a.ID, b.ID)
+}
+
+// Change is what a place holds from now on; no entity empties it.
+type Change struct {
+	Place  Place
+	Entity Entity
+}
+
+// With gives the state after changes of different places. It is the same state when there are none.
+func (s *State) With(changes []Change) *State {
+	if len(changes) == 0 {
+		return s
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return comparePlaces(a.Place, b.Place) })
+	entities := make([]Entity, 0, len(s.Entities)+len(changes))
+	rest := s.Entities
+	for _, c := range changes {
+		i, found := slices.BinarySearchFunc(rest, c.Place, func(e Entity, p Place) int { return comparePlaces(PlaceOf(e), p) })
+		entities = append(entities, rest[:i]...)
+		if found {
+			i++
+		}
+		if c.Entity != nil {
+			entities = append(entities, c.Entity)
+		}
+		rest = rest[i:]
+	}
+	return &State{Entities: append(entities, rest...)}
 }
 
 // Stub is the name of the upstream that stands in an empty document: a gateway without any entity never becomes ready.

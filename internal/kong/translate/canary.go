@@ -18,7 +18,7 @@ import (
 
 // share is a service's part of the requests of a route.
 type share struct {
-	service *model.KongService
+	service model.KongServiceID
 	weight  float64 // of 1
 }
 
@@ -29,16 +29,16 @@ func (t *translation) addCanaries(main *route, suffix string) {
 	for i := range main.source.Canaries {
 		c := &main.source.Canaries[i]
 		t.addHeaderRoutes(main, c, fmt.Sprintf("%s.canary-%d", suffix, i))
-		s := t.bound[c.Service]
-		if c.Weight <= 0 || c.WeightTotal <= 0 || s == nil || s.Closed != "" {
+		s := t.service(c.Service)
+		if c.Weight <= 0 || c.WeightTotal <= 0 || s == nil || s.closed != "" {
 			continue
 		}
 		part := rest * min(1, float64(c.Weight)/float64(c.WeightTotal))
-		shares = append(shares, share{s, part})
+		shares = append(shares, share{c.Service, part})
 		rest -= part
 	}
-	if s := t.bound[main.to]; len(shares) > 0 && s != nil {
-		main.variant.shares = append([]share{{s, rest}}, shares...)
+	if len(shares) > 0 && t.service(main.to) != nil {
+		main.variant.shares = append([]share{{main.to, rest}}, shares...)
 	}
 }
 
@@ -115,13 +115,13 @@ const heaviest = 65535
 func (t *translation) weigh(shares []share) []model.KongTarget {
 	weights := map[string]float64{}
 	for _, s := range shares {
-		ready := 0
-		for _, target := range s.service.Targets {
+		ready, all := 0, t.bound[s.service].service.Targets
+		for _, target := range all {
 			if target.Weight > 0 {
 				ready++
 			}
 		}
-		for _, target := range s.service.Targets {
+		for _, target := range all {
 			if target.Weight > 0 {
 				weights[target.Address] += s.weight / float64(ready)
 			} else if _, known := weights[target.Address]; !known {

@@ -35,7 +35,6 @@ func (t *translation) addConsumers() {
 			Meta: t.meta(entity.Consumers, key, source.Origin, "", source.Tags), Username: source.Username, CustomID: source.CustomID,
 		}}
 		t.add(c.Consumer)
-		t.consumers = append(t.consumers, c)
 		if !t.attachToConsumer(c) {
 			continue
 		}
@@ -58,10 +57,9 @@ func (t *translation) addGroups() {
 			Meta: t.meta(entity.ConsumerGroups, source.Name, source.Origin, "", source.Tags), Name: source.Name,
 		}}
 		t.add(g.ConsumerGroup)
-		t.groups = append(t.groups, g)
 		for _, a := range source.Plugins {
 			if t.usable(a.Plugin) {
-				t.uses = append(t.uses, pluginUse{plugin: a.Plugin, group: g.ConsumerGroup})
+				t.uses = append(t.uses, pluginUse{a.Plugin, scope{group: g.ConsumerGroup}})
 			}
 		}
 	}

@@ -12,16 +12,19 @@ import (
 
 // destination gives the service that the requests of a route go to: its own or, while that has no target for them, the one that stands in.
 func (t *translation) destination(source *model.KongRoute) model.KongServiceID {
-	own, other := t.bound[source.Service], t.bound[source.Fallback]
+	if source.Fallback.IsZero() {
+		return source.Service
+	}
+	own, other := t.service(source.Service), t.service(source.Fallback)
 	switch {
-	case other == nil || other.Closed != "" || len(serving(other.Targets)) == 0:
+	case other == nil || other.closed != "" || !other.serves:
 		return source.Service
-	case own == nil || own.Closed != "" || len(serving(own.Targets)) > 0:
+	case own == nil || own.closed != "" || own.serves:
 		return source.Service
-	case slices.ContainsFunc(own.Plugins, guards):
+	case slices.ContainsFunc(own.plugins, guards):
 		t.problem(source.Origin.Ref, source.Field, model.ReasonUnsupported,
 			"a plugin of the Service %s/%s decides who may pass, and would not be asked for the default-backend, which therefore gets no requests",
-			own.ID.Namespace, own.ID.Name)
+			own.id.Namespace, own.id.Name)
 		return source.Service
 	}
 	return source.Fallback

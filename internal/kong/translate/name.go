@@ -33,7 +33,19 @@ func (t *translation) name(kind *entity.Kind, name, key string) string {
 	if other, taken := t.names[nameKey{kind, name}]; taken && other != key {
 		name = hashed(name[:min(len(name), keptName)], key)
 	}
+	if t.names == nil {
+		t.names = map[nameKey]string{}
+	}
 	t.names[nameKey{kind, name}] = key
+	return name
+}
+
+// nameOf gives the name of a service or upstream, which are not of one unit with others of their kind. The parts of which their names are made tell
+// them apart, as Kubernetes allows no dots in them; where there are some, the key is in the name.
+func nameOf(id model.KongServiceID, name, key string) string {
+	if strings.Contains(id.Namespace+id.Port, ".") || strings.Contains(id.Name, ".") && !id.Facade || len(name) > longestName {
+		return hashed(name[:min(len(name), keptName)], key)
+	}
 	return name
 }
 

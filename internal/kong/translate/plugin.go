@@ -4,7 +4,6 @@
 package translate
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -13,13 +12,10 @@ import (
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
-// pluginUse is an object that asks for a plugin: one of the pointers.
+// pluginUse is a plugin that something asks for: one of the pointers of the scope.
 type pluginUse struct {
-	plugin   *model.KongPlugin
-	route    *route
-	service  *entity.Service
-	consumer *entity.Consumer
-	group    *entity.ConsumerGroup
+	plugin *model.KongPlugin
+	scope
 }
 
 // extraPlugin is one that no KongPlugin describes, for a route.
@@ -72,9 +68,9 @@ func (t *translation) attach(r *route) {
 	for _, a := range attached {
 		r.closed = firstOf(r.closed, t.missing(a, r.source.Origin.Ref))
 	}
-	if s := t.bound[r.to]; s != nil {
-		for _, a := range s.Plugins {
-			r.closed = firstOf(r.closed, t.missing(a, s.Origin.Ref))
+	if s := t.service(r.to); s != nil {
+		for _, a := range s.plugins {
+			r.closed = firstOf(r.closed, t.missing(a, s.origin.Ref))
 		}
 	}
 	if r.closed != "" {
@@ -82,7 +78,7 @@ func (t *translation) attach(r *route) {
 	}
 	for _, a := range attached {
 		if t.usable(a.Plugin) {
-			t.uses = append(t.uses, pluginUse{plugin: a.Plugin, route: r})
+			t.uses = append(t.uses, pluginUse{a.Plugin, scope{route: r}})
 		}
 	}
 }
@@ -90,7 +86,7 @@ func (t *translation) attach(r *route) {
 func (t *translation) attachToService(e *entity.Service, s *model.KongService) {
 	for _, a := range s.Plugins {
 		if t.usable(a.Plugin) {
-			t.uses = append(t.uses, pluginUse{plugin: a.Plugin, service: e})
+			t.uses = append(t.uses, pluginUse{a.Plugin, scope{service: e}})
 		}
 	}
 }
@@ -101,7 +97,7 @@ func (t *translation) attachToConsumer(c *consumer) bool {
 	for _, a := range c.source.Plugins {
 		closed = firstOf(closed, t.missing(a, c.source.Origin.Ref))
 		if t.usable(a.Plugin) {
-			t.uses = append(t.uses, pluginUse{plugin: a.Plugin, consumer: c.Consumer})
+			t.uses = append(t.uses, pluginUse{a.Plugin, scope{consumer: c.Consumer}})
 		}
 	}
 	if closed != "" {
@@ -134,70 +130,6 @@ func (s scope) key() string {
 		put("group", s.group)
 	}
 	return strings.Join(parts, ";")
-}
-
-// addPlugins makes one entity for each plugin and scope. Of two plugins of one name and scope the older object has it.
-func (t *translation) addPlugins() {
-	uses := map[*model.KongPlugin][]pluginUse{}
-	var order []*model.KongPlugin
-	note := func(p *model.KongPlugin) {
-		if _, known := uses[p]; !known {
-			order = append(order, p)
-			uses[p] = nil
-		}
-	}
-	for _, u := range t.uses {
-		note(u.plugin)
-		uses[u.plugin] = append(uses[u.plugin], u)
-	}
-	global := map[*model.KongPlugin]bool{}
-	for _, p := range t.kong.GlobalPlugins {
-		if t.usable(p) {
-			note(p)
-			global[p] = true
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *model.KongPlugin) int {
-		return cmp.Or(a.Created.Compare(b.Created), a.Origin.Compare(b.Origin.Ref))
-	})
-	taken := map[string]model.Ref{}
-	for _, p := range order {
-		scopes := scopesOf(uses[p])
-		if global[p] {
-			scopes = append(scopes, scope{})
-		}
-		for _, s := range scopes {
-			t.addPlugin(p, s, len(scopes) > 1, taken)
-		}
-	}
-	for _, x := range t.extra {
-		t.addExtra(x, taken)
-	}
-}
-
-// scopesOf gives the scopes of a plugin. With consumers, or groups, beside routes and services it works where both meet.
-func scopesOf(uses []pluginUse) []scope {
-	var places, people []scope
-	for _, u := range uses {
-		switch {
-		case u.route != nil:
-			places = append(places, scope{route: u.route})
-		case u.service != nil:
-			places = append(places, scope{service: u.service})
-		default:
-			people = append(people, scope{consumer: u.consumer, group: u.group})
-		}
-	}
-	if len(people) == 0 || len(places) == 0 {
-		return append(places, people...)
-	}
-	var both []scope
-	for _, who := range people {
-		for _, where := range places {
-			both = append(both, scope{where.route, where.service, who.consumer, who.group})
-		}
-	}
-	return both
 }
 
 func (t *translation) addPlugin(p *model.KongPlugin, s scope, several bool, taken map[string]model.Ref) {
@@ -249,7 +181,7 @@ func (t *translation) addExtra(x extraPlugin, taken map[string]model.Ref) {
 func setScope(e *entity.Plugin, s scope) {
 	if s.route != nil {
 		e.Route = entity.RefTo(s.route.Route)
-		if s.route.source.Kind == model.KongTCP || s.route.source.Kind == model.KongUDP {
+		if isStream(s.route.source) {
 			if len(e.Protocols) == 0 {
 				e.Protocols = s.route.Protocols
 			}

@@ -233,10 +233,14 @@ func (r *route) attaches(name string) bool {
 
 // unsupported reports what Kong has nothing for.
 func (t *translation) unsupported(r *route, what, now string) {
+	t.unsupportedOf(r.source.Origin.Ref, what, now)
+}
+
+func (t *translation) unsupportedOf(owner model.Ref, what, now string) {
 	if now == "" {
 		now = "it has no effect"
 	}
-	t.problem(r.source.Origin.Ref, "metadata.annotations", model.ReasonUnsupported, "the Kong data plane has nothing for: %s; %s", what, now)
+	t.problem(owner, "metadata.annotations", model.ReasonUnsupported, "the Kong data plane has nothing for: %s; %s", what, now)
 }
 
 // expressed are the facts of a policy that this package turns into something, or closes the route for.

@@ -18,10 +18,8 @@ type route struct {
 	*entity.Route
 	source *model.KongRoute
 	paths  []model.KongPath
-	// service is that of the entity; nil when it is closed.
-	service *entity.Service
-	to      model.KongServiceID
-	closed  string
+	to     model.KongServiceID
+	closed string
 	// priority says that an annotation has set the priority of expressions.
 	priority bool
 	variant  variant
@@ -33,9 +31,9 @@ type route struct {
 	lost map[string]bool
 }
 
-// addRoutes makes the routes of the model, settles who takes what, and adds them.
-func (t *translation) addRoutes() {
-	for _, source := range t.kong.Routes {
+// addRoutes makes routes, settles who takes what, and adds them.
+func (t *translation) addRoutes(sources []*model.KongRoute) {
+	for _, source := range sources {
 		t.makeRoutes(source)
 	}
 	t.settle()
@@ -48,7 +46,7 @@ func (t *translation) addRoutes() {
 
 // makeRoutes makes one route of a source, or two where exact paths need another priority, and those of canaries.
 func (t *translation) makeRoutes(source *model.KongRoute) {
-	if source.Kind == model.KongTCP || source.Kind == model.KongUDP {
+	if isStream(source) {
 		t.makeStreamRoute(source)
 		return
 	}
@@ -113,9 +111,7 @@ func (t *translation) newRoute(source *model.KongRoute, paths []model.KongPath, 
 			PathHandling: o.PathHandling, RequestBuffering: o.RequestBuffering, ResponseBuffering: o.ResponseBuffering,
 		}}
 	r.priority = o.RegexPriority != nil
-	if source.Host != "" {
-		r.Hosts = append([]string{source.Host}, sortedCopy(source.Aliases)...)
-	}
+	r.Hosts = hostsOfSource(source)
 	if len(o.Headers) > 0 {
 		r.Headers = map[string][]string{}
 		for _, h := range o.Headers {
@@ -158,10 +154,26 @@ func (t *translation) setProtocols(r *route) {
 
 // routeName gives the name of a route; path tells routes apart that would have the same one.
 func (t *translation) routeName(source *model.KongRoute, path, suffix string) string {
+	name := routeBase(source) + suffix
+	return t.name(entity.Routes, name, source.Origin.String()+"\x00"+name+"\x00"+source.Host+"\x00"+source.Service.String()+"\x00"+path)
+}
+
+// isStream tells whether a route is of connections or datagrams instead of requests.
+func isStream(source *model.KongRoute) bool {
+	return source.Kind == model.KongTCP || source.Kind == model.KongUDP
+}
+
+// routeBase gives the name of the routes that a source makes, before what tells those apart.
+func routeBase(source *model.KongRoute) string {
 	host := strings.ReplaceAll(source.Host, "*", "_")
 	name := source.Origin.Namespace + "." + source.Origin.Name
 	id := source.Service
 	switch {
+	case isStream(source):
+		name += "." + strconv.Itoa(source.Index)
+		if source.Kind == model.KongUDP {
+			name += ".udp"
+		}
 	case source.Kind == model.KongHTTPDefault:
 	case id.Facade:
 		name += "." + host + "." + id.Name + ".svc.facade"
@@ -171,26 +183,25 @@ func (t *translation) routeName(source *model.KongRoute, path, suffix string) st
 	if source.Part != "" {
 		name += "." + source.Part
 	}
-	name += suffix
-	return t.name(entity.Routes, name, source.Origin.String()+"\x00"+name+"\x00"+source.Host+"\x00"+id.String()+"\x00"+path)
+	return name
 }
 
 // checkService closes a route whose service is closed, or not there.
 func (t *translation) checkService(r *route) {
-	switch s := t.bound[r.to]; {
+	switch s := t.service(r.to); {
 	case r.closed != "":
-	case t.closed != "" && r.source.Kind != model.KongTCP && r.source.Kind != model.KongUDP:
+	case t.closed != "" && !isStream(r.source):
 		r.closed = t.closed
 	case s == nil:
 		r.closed = "no service"
-	case s.Closed != "":
-		r.closed = s.Closed
+	case s.closed != "":
+		r.closed = s.closed
 	}
 }
 
 // finish gives a route its paths, service and plugins. It tells whether there is anything left of the route.
 func (t *translation) finish(r *route) bool {
-	if r.source.Kind != model.KongTCP && r.source.Kind != model.KongUDP {
+	if !isStream(r.source) {
 		if t.spell(r); len(r.Paths) == 0 {
 			return false
 		}
@@ -198,8 +209,7 @@ func (t *translation) finish(r *route) bool {
 	}
 	t.attach(r)
 	if r.closed == "" {
-		r.service = t.serviceFor(r)
-		r.Service = entity.RefTo(r.service)
+		r.Service = t.serviceFor(r)
 	} else {
 		t.close(r)
 	}
@@ -233,13 +243,11 @@ func (t *translation) close(r *route) {
 
 // makeStreamRoute makes the route of a rule of a TCPIngress or UDPIngress.
 func (t *translation) makeStreamRoute(source *model.KongRoute) {
-	name := source.Origin.Namespace + "." + source.Origin.Name + "." + strconv.Itoa(source.Index)
 	protocols := []string{"tcp", "tls"}
 	if source.Kind == model.KongUDP {
-		name += ".udp"
 		protocols = []string{"udp"}
 	}
-	name = t.name(entity.Routes, name, source.Origin.String()+" "+source.Field)
+	name := t.name(entity.Routes, routeBase(source), source.Origin.String()+" "+source.Field)
 	passthrough := slices.Equal(source.Options.Protocols, []string{"tls_passthrough"})
 	r := &route{source: source, closed: source.Closed, to: source.Service, variant: variant{retries: -1}, Route: &entity.Route{
 		Meta: t.meta(entity.Routes, name, source.Origin, source.Field, source.Options.Tags), Name: name, Protocols: protocols,

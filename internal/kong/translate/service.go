@@ -43,7 +43,9 @@ func (v *variant) suffix() string {
 	}
 	text := fmt.Sprint(v.protocol, v.connectTimeout, v.readTimeout, v.writeTimeout, v.retries)
 	if v.tls != nil {
-		text += fmt.Sprintf("%+v", *v.tls)
+		plain := *v.tls
+		plain.Certificate = nil // a pointer would be written as an address
+		text += fmt.Sprintf("%+v", plain)
 		if c := v.tls.Certificate; c != nil {
 			text += string(c.ID)
 		}
@@ -88,28 +90,109 @@ func upstreamName(id model.KongServiceID) string {
 	return name + ".svc"
 }
 
-// serviceFor gives the service that a route leads to, which it adds when it is the first.
-func (t *translation) serviceFor(r *route) *entity.Service {
-	s := t.bound[r.to]
-	v := &r.variant
-	name := serviceName(r.to) + v.suffix()
-	if len(v.shares) > 0 {
-		name = r.Name + ".weighted"
+// need is a service that a route leads to.
+type need struct {
+	name, upstream string
+	to             model.KongServiceID
+	variant        variant
+	owner          model.Origin // of the route
+	unit           *serviceUnit // nil until it was brought
+}
+
+// serviceUnit is a service, for all that need it.
+type serviceUnit struct {
+	unit
+	service *model.KongService
+	owner   model.Origin
+	uses    []pluginUse
+	plugins pluginUnit
+}
+
+// upstreamUnit is an upstream with its targets, for all services over it.
+type upstreamUnit struct {
+	unit
+	services []*model.KongService // the service, and those among which requests are shared
+	owner    model.Origin
+}
+
+// serviceFor refers to the service that a route leads to, and notes that it is needed.
+func (t *translation) serviceFor(r *route) *entity.Reference {
+	v, id := &r.variant, r.to
+	name, upstream := serviceName(id)+v.suffix(), upstreamName(id)
+	switch {
+	case len(v.shares) > 0:
+		name, upstream = r.Name+".weighted", r.Name+".weighted.svc"
+	case v.upstream != nil:
+		upstream += (&variant{retries: -1, upstream: v.upstream}).suffix()
 	}
-	name = t.name(entity.Services, name, r.to.String()+v.suffix()+"\x00"+name)
-	if known := t.services[name]; known != nil {
-		return known
+	n := &need{to: id, variant: *v, owner: r.source.Origin}
+	n.name = nameOf(id, name, id.String()+"\x00"+name)
+	n.upstream = nameOf(id, hostName(upstream), id.String()+"\x00"+upstream)
+	t.needs = append(t.needs, n)
+	return &entity.Reference{ID: t.meta(entity.Services, n.name, model.Origin{}, "", nil).ID}
+}
+
+// addServices adds the services that routes lead to. For whom a service is told when something is wrong with what a route asks of it is the first.
+func (r *round) addServices() {
+	for _, s := range r.current {
+		for _, n := range s.needs {
+			if n.unit == nil || n.unit.seen == 0 {
+				n.unit = r.serviceNamed(n.name)
+			}
+			if n.unit.seen != r.now {
+				r.bringService(n.unit, n)
+			}
+		}
 	}
-	upstream := t.upstreamFor(r, s)
+}
+
+func (r *round) serviceNamed(name string) *serviceUnit {
+	u := r.services[name]
+	if u == nil {
+		u = &serviceUnit{unit: unit{rank: "service/" + name}, plugins: newPluginUnit("service/" + name)}
+		r.services[name] = u
+	}
+	return u
+}
+
+func (r *round) bringService(u *serviceUnit, n *need) {
+	service := r.bound[n.to].service
+	t := r.bring(&u.unit, u.service == service && u.owner == n.owner, func(t *translation) { t.addService(n, service) })
+	if t != nil {
+		u.service, u.owner, u.uses = service, n.owner, t.uses
+	}
+	r.served = append(r.served, u)
+	up := r.upstreams[n.upstream]
+	if up == nil {
+		up = &upstreamUnit{unit: unit{rank: "upstream/" + n.upstream}}
+		r.upstreams[n.upstream] = up
+	}
+	if up.seen != r.now {
+		r.bringUpstream(up, n)
+	}
+}
+
+func (r *round) bringUpstream(u *upstreamUnit, n *need) {
+	services := append(make([]*model.KongService, 0, 1+len(n.variant.shares)), r.bound[n.to].service)
+	for _, s := range n.variant.shares {
+		services = append(services, r.bound[s.service].service)
+	}
+	same := u.owner == n.owner && slices.Equal(u.services, services)
+	r.bring(&u.unit, same, func(t *translation) { t.addUpstream(n, services[0]) })
+	u.services, u.owner = services, n.owner
+}
+
+// addService adds a service.
+func (t *translation) addService(n *need, s *model.KongService) {
 	e := &entity.Service{
-		Meta: t.meta(entity.Services, name, s.Origin, "", s.Tags), Name: name, Protocol: s.Protocol, Host: upstream.Name, Port: s.Port, Path: s.Path,
+		Meta: t.meta(entity.Services, n.name, s.Origin, "", s.Tags), Name: n.name, Protocol: s.Protocol, Host: n.upstream, Port: s.Port, Path: s.Path,
 		Retries: s.Retries, ConnectTimeout: s.ConnectTimeout, ReadTimeout: s.ReadTimeout, WriteTimeout: s.WriteTimeout,
 	}
 	if e.Retries == nil {
 		e.Retries = ptr(5)
 	}
 	t.setTLS(e, s)
-	t.vary(e, v, r)
+	t.vary(e, n)
 	if e.Path == "" && (e.Protocol == "http" || e.Protocol == "https") {
 		e.Path = "/"
 	}
@@ -123,16 +206,14 @@ func (t *translation) serviceFor(r *route) *entity.Service {
 			"there is no path over %s; it has no effect", e.Protocol)
 		e.Path = ""
 	}
-	t.services[name] = e
 	t.add(e)
 	t.attachToService(e, s)
-	return e
 }
 
 // setTLS gives a service the certificates that its annotations name.
 func (t *translation) setTLS(e *entity.Service, s *model.KongService) {
-	if c := t.certificates[s.ClientCertificate]; c != nil {
-		e.ClientCertificate = entity.RefTo(c)
+	if c := s.ClientCertificate; c != nil {
+		e.ClientCertificate = &entity.Reference{ID: t.certificateMeta(c).ID}
 	}
 	e.TLSVerify, e.TLSVerifyDepth = s.TLSVerify, s.TLSVerifyDepth
 	for _, a := range s.Authorities {
@@ -141,7 +222,8 @@ func (t *translation) setTLS(e *entity.Service, s *model.KongService) {
 }
 
 // vary gives a service what a route asks of it.
-func (t *translation) vary(e *entity.Service, v *variant, r *route) {
+func (t *translation) vary(e *entity.Service, n *need) {
+	v := &n.variant
 	if v.protocol != "" {
 		e.Protocol = v.protocol
 		if v.protocol == "grpc" || v.protocol == "grpcs" {
@@ -161,47 +243,33 @@ func (t *translation) vary(e *entity.Service, v *variant, r *route) {
 		e.Retries = ptr(v.retries)
 	}
 	if v.tls != nil {
-		t.varyTLS(e, v.tls, r)
+		t.varyTLS(e, v.tls, n.owner)
 	}
 }
 
-// upstreamFor gives the upstream of a service, which it adds when it is the first.
-func (t *translation) upstreamFor(r *route, s *model.KongService) *entity.Upstream {
-	name, key := upstreamName(s.ID), s.ID.String()
-	switch v := &r.variant; {
-	case len(v.shares) > 0:
-		name, key = r.Name+".weighted.svc", key+"\x00"+r.Name
-	case v.upstream != nil:
-		suffix := (&variant{retries: -1, upstream: v.upstream}).suffix()
-		name, key = name+suffix, key+suffix
-	}
-	name = t.name(entity.Upstreams, hostName(name), key)
-	if known := t.upstreams[name]; known != nil {
-		return known
-	}
-	e := &entity.Upstream{Meta: t.meta(entity.Upstreams, name, s.Origin, "", s.Tags), Name: name, HostHeader: s.HostHeader}
+// addUpstream adds an upstream and its targets.
+func (t *translation) addUpstream(n *need, s *model.KongService) {
+	e := &entity.Upstream{Meta: t.meta(entity.Upstreams, n.upstream, s.Origin, "", s.Tags), Name: n.upstream, HostHeader: s.HostHeader}
 	if u := s.Upstream; u != nil {
 		t.configure(e, u)
 	}
-	if u := r.variant.upstream; u != nil {
+	if u := n.variant.upstream; u != nil {
 		if u.algorithm != "" {
-			t.setAlgorithm(e, u.algorithm, u.hash, model.KongHash{}, r.source.Origin.Ref)
+			t.setAlgorithm(e, u.algorithm, u.hash, model.KongHash{}, n.owner.Ref)
 		}
 		if u.hostHeader != "" {
 			e.HostHeader = u.hostHeader
 		}
 	}
 	targets := s.Targets
-	if len(r.variant.shares) > 0 {
-		targets = t.weigh(r.variant.shares)
+	if len(n.variant.shares) > 0 {
+		targets = t.weigh(n.variant.shares)
 	}
 	t.judge(e, s, targets)
-	t.upstreams[name] = e
 	t.add(e)
 	for _, target := range targets {
 		t.addTarget(e, target, s.Origin)
 	}
-	return e
 }
 
 func (t *translation) addTarget(upstream *entity.Upstream, target model.KongTarget, o model.Origin) {

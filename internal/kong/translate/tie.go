@@ -6,7 +6,6 @@ package translate
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ func (t *translation) settle() {
 	groups := map[string][]*route{}
 	var order []string
 	for _, r := range t.routes {
-		if r.source.Kind == model.KongTCP || r.source.Kind == model.KongUDP {
+		if isStream(r.source) {
 			continue
 		}
 		for _, host := range hostsOf(r) {
@@ -40,7 +39,6 @@ func (t *translation) settle() {
 		t.rank(groups[key])
 	}
 	t.settleStreams()
-	t.tellWildcards()
 	t.tellDeeper()
 	t.routes = slices.DeleteFunc(t.routes, func(r *route) bool { return len(r.paths) == 0 && len(r.Destinations) == 0 && len(r.SNIs) == 0 })
 }
@@ -199,14 +197,10 @@ func (t *translation) tellTies(free []*route) {
 func (t *translation) settleStreams() {
 	owners := map[string]*route{}
 	t.routes = slices.DeleteFunc(t.routes, func(r *route) bool {
-		if r.source.Kind != model.KongTCP && r.source.Kind != model.KongUDP {
+		if !isStream(r.source) {
 			return false
 		}
-		transport := "tcp"
-		if r.source.Kind == model.KongUDP {
-			transport = "udp"
-		}
-		key := fmt.Sprint(transport, r.Destinations, r.SNIs)
+		key := streamKey(r.source)
 		owner := owners[key]
 		if owner == nil {
 			owners[key] = r
@@ -218,26 +212,66 @@ func (t *translation) settleStreams() {
 	})
 }
 
-// tellWildcards reports hosts with a wildcard below another's: Kong takes both to match, and for equal paths decides by id.
-func (t *translation) tellWildcards() {
-	wild := map[string]*route{}
+// streamKey is the same for routes that take the same connections or datagrams.
+func streamKey(source *model.KongRoute) string {
+	transport := "tcp"
+	if source.Kind == model.KongUDP {
+		transport = "udp"
+	}
+	if slices.Equal(source.Options.Protocols, []string{"tls_passthrough"}) {
+		return fmt.Sprint(transport, " passthrough ", source.Host)
+	}
+	return fmt.Sprint(transport, " ", source.Port, " ", source.Host)
+}
+
+// wildHost is a host with a wildcard, and the oldest route that has it.
+type wildHost struct {
+	host  string
+	owner model.Ref
+	field string
+}
+
+func hostsOfSource(source *model.KongRoute) []string {
+	if source.Host == "" {
+		return nil
+	}
+	return append([]string{source.Host}, sortedCopy(source.Aliases)...)
+}
+
+// wildHosts lists those of a site, each once.
+func (t *translation) wildHosts() []wildHost {
+	var found []wildHost
 	for _, r := range t.routes {
-		for _, host := range r.Hosts {
-			if strings.HasPrefix(host, "*.") && wild[host] == nil {
-				wild[host] = r
+		if len(r.paths) == 0 {
+			continue
+		}
+		for _, host := range hostsOfSource(r.source) {
+			known := slices.ContainsFunc(found, func(w wildHost) bool { return w.host == host })
+			if strings.HasPrefix(host, "*.") && !known {
+				found = append(found, wildHost{host, r.source.Origin.Ref, r.paths[0].Field})
 			}
 		}
 	}
-	for _, host := range slices.Sorted(maps.Keys(wild)) {
+	return found
+}
+
+// tellWildcards reports hosts with a wildcard below another's: Kong takes both to match, and for equal paths decides by id.
+func (r *round) tellWildcards() {
+	wild := map[string]wildHost{}
+	for _, s := range r.current {
+		for _, w := range s.wild {
+			wild[w.host] = w
+		}
+	}
+	for host, w := range wild {
 		for rest := host[2:]; ; {
 			_, above, found := strings.Cut(rest, ".")
 			if !found {
 				break
 			}
-			if other := wild["*."+above]; other != nil {
-				r := wild[host]
-				t.problem(r.source.Origin.Ref, r.paths[0].Field, model.ReasonAmbiguous,
-					"Kong takes *.%s of %s for names below %s too, and where both have a path decides by itself", above, other.source.Origin.Ref, host[2:])
+			if other, known := wild["*."+above]; known {
+				r.told = append(r.told, model.Problem{Object: w.owner, Field: w.field, Reason: model.ReasonAmbiguous, Message: fmt.Sprintf(
+					"Kong takes *.%s of %s for names below %s too, and where both have a path decides by itself", above, other.owner, host[2:])})
 				break
 			}
 			rest = above

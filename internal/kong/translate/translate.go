@@ -5,6 +5,7 @@ package translate
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
@@ -19,50 +20,85 @@ type Options struct {
 	Workspace string
 }
 
-// Translate gives the state that a gateway is to hold for a model. The Problems are sorted.
-func Translate(m *model.Model, gateway *entity.Gateway, options Options) (*entity.State, []model.Problem) {
-	t := &translation{
-		gateway: gateway, options: options, kong: m.Kong, names: map[nameKey]string{}, present: map[nameKey]bool{},
-		authorityIDs: map[string]string{}, services: map[string]*entity.Service{}, targets: map[string]bool{},
-		upstreams: map[string]*entity.Upstream{}, certificates: map[*model.KongCertificate]*entity.Certificate{},
-		bound: map[model.KongServiceID]*model.KongService{},
-	}
-	if t.kong == nil {
-		t.kong = &model.Kong{}
-	}
-	for _, s := range t.kong.Services {
-		t.bound[s.ID] = s
-	}
-	t.checkSettings(&m.Settings)
-	t.addCertificates()
-	t.addConsumers()
-	t.addRoutes()
-	t.addPlugins()
-	return entity.NewState(t.entities), model.SortProblems(t.problems)
+// Translator translates models and remembers the parts, for each gateway that is not like another. It serves one goroutine at a time.
+type Translator struct {
+	options  Options
+	memories []*memory // what was used last stands first
 }
 
-// translation is one call of Translate.
+// New makes a translator that remembers nothing yet.
+func New(options Options) *Translator { return &Translator{options: options} }
+
+// Translate gives the state that a gateway is to hold for a model. It is the same pointer as before when nothing has changed, and what has not
+// changed in it is. The Problems are sorted.
+func (tr *Translator) Translate(m *model.Model, gateway *entity.Gateway) (*entity.State, []model.Problem) {
+	r := &round{memory: tr.memoryFor(gateway), options: tr.options, kong: m.Kong}
+	if r.kong == nil {
+		r.kong = &model.Kong{}
+	}
+	return r.translate(&m.Settings)
+}
+
+// mostMemories bounds the gateways that are remembered.
+const mostMemories = 4
+
+func (tr *Translator) memoryFor(gateway *entity.Gateway) *memory {
+	i := slices.IndexFunc(tr.memories, func(m *memory) bool { return reflect.DeepEqual(m.gateway, gateway) })
+	var found *memory
+	if i < 0 {
+		found = newMemory(gateway)
+	} else {
+		found = tr.memories[i]
+		tr.memories = slices.Delete(tr.memories, i, i+1)
+	}
+	tr.memories = slices.Insert(tr.memories, 0, found)
+	tr.memories = tr.memories[:min(len(tr.memories), mostMemories)]
+	return found
+}
+
+// round is one call of Translate.
+type round struct {
+	*memory
+	options Options
+	kong    *model.Kong
+	told    []model.Problem
+	closed  string // why all routes are; empty for those that have no reason of their own
+
+	current  []*site
+	served   []*serviceUnit
+	standing map[*model.KongPlugin]*standing
+}
+
+func (r *round) translate(settings *model.Settings) (*entity.State, []model.Problem) {
+	r.now++
+	checked := &translation{round: r}
+	checked.checkSettings(settings)
+	r.told = checked.problems
+	r.surround(surroundings{closed: r.closed, globals: r.kong.GlobalPlugins, authorities: r.kong.Authorities})
+	r.bind(r.kong.Services)
+	r.addCertificates()
+	r.addPeople()
+	r.addSites()
+	r.tellWildcards()
+	r.addServices()
+	r.addPlugins()
+	r.forget()
+	return r.pool.settle(), model.SortProblems(r.told)
+}
+
+// translation makes the entities of one unit.
 type translation struct {
-	gateway  *entity.Gateway
-	options  Options
-	kong     *model.Kong
+	*round
 	entities []entity.Entity
 	problems []model.Problem
 
-	names        map[nameKey]string
-	present      map[nameKey]bool  // by kind and id
-	authorityIDs map[string]string // of CA certificates, by digest
-	bound        map[model.KongServiceID]*model.KongService
-	services     map[string]*entity.Service
-	upstreams    map[string]*entity.Upstream
-	targets      map[string]bool
-	certificates map[*model.KongCertificate]*entity.Certificate
-	routes       []*route
-	closed       string // why all routes are; empty for those that have no reason of their own
-	consumers    []*consumer
-	groups       []*group
-	uses         []pluginUse
-	extra        []extraPlugin // of Fairway's own policies
+	names   map[nameKey]string
+	present map[entity.Place]bool
+	asked   []asked
+	routes  []*route
+	needs   []*need
+	uses    []pluginUse
+	extra   []extraPlugin // of Fairway's own policies
 }
 
 func (t *translation) problem(object model.Ref, field, reason, format string, args ...any) {
@@ -71,33 +107,75 @@ func (t *translation) problem(object model.Ref, field, reason, format string, ar
 
 // add adds an entity, unless there is one of its id.
 func (t *translation) add(e entity.Entity) {
-	key := nameKey{e.Kind(), e.Common().ID}
-	if t.present[key] {
+	place := entity.PlaceOf(e)
+	if t.present[place] {
 		return
 	}
-	t.present[key] = true
+	if t.present == nil {
+		t.present = map[entity.Place]bool{}
+	}
+	t.present[place] = true
 	t.entities = append(t.entities, e)
 }
 
+// service gives what a route may know of a service; nil when there is none.
+func (t *translation) service(id model.KongServiceID) *serviceView {
+	v := t.view(id)
+	t.asked = append(t.asked, asked{id, v})
+	return v
+}
+
 // addCertificates adds the certificates of server names and services, and the CA certificates.
-func (t *translation) addCertificates() {
-	for _, c := range t.kong.Certificates {
-		e := &entity.Certificate{Meta: t.meta(entity.Certificates, c.Origin.String(), c.Origin, "", nil), Cert: c.Chain, Key: c.Key}
-		if isUUID(c.Origin.UID) {
-			e.ID = c.Origin.UID
-		}
-		t.certificates[c] = e
-		t.add(e)
+func (r *round) addCertificates() {
+	for _, c := range r.kong.Certificates {
+		u := unitOf(r.certificates, c, "certificate/"+c.Origin.String())
+		r.bring(u, u.version > 0, func(t *translation) {
+			t.add(&entity.Certificate{Meta: t.certificateMeta(c), Cert: c.Chain, Key: c.Key})
+		})
 	}
-	for _, n := range t.kong.ServerNames {
-		c := n.Certificate
-		t.add(&entity.SNI{Meta: t.meta(entity.SNIs, n.Name, c.Origin, "", nil), Name: n.Name, Certificate: entity.RefTo(t.certificates[c])})
+	for _, n := range r.kong.ServerNames {
+		u := unitOf(r.serverNames, n, "sni/"+n.Name)
+		r.bring(u, u.version > 0, func(t *translation) {
+			t.add(&entity.SNI{
+				Meta: t.meta(entity.SNIs, n.Name, n.Certificate.Origin, "", nil), Name: n.Name,
+				Certificate: &entity.Reference{ID: t.certificateMeta(n.Certificate).ID},
+			})
+		})
 	}
-	for _, a := range t.kong.Authorities {
-		e := &entity.CACertificate{Meta: t.meta(entity.CACertificates, a.ID, a.Origin, "", nil), Cert: a.Cert}
-		e.ID = a.ID
-		t.authorityIDs[e.Digest()] = e.ID
-		t.add(e)
+	for _, a := range r.kong.Authorities {
+		u := unitOf(r.authorities, a, "authority/"+a.ID)
+		r.bring(u, u.version > 0, func(t *translation) {
+			e := &entity.CACertificate{Meta: t.meta(entity.CACertificates, a.ID, a.Origin, "", nil), Cert: a.Cert}
+			e.ID = a.ID
+			t.add(e)
+		})
+	}
+}
+
+// certificateMeta is what the entity of a certificate has in common with others.
+func (t *translation) certificateMeta(c *model.KongCertificate) entity.Meta {
+	m := t.meta(entity.Certificates, c.Origin.String(), c.Origin, "", nil)
+	if isUUID(c.Origin.UID) {
+		m.ID = c.Origin.UID
+	}
+	return m
+}
+
+// people are consumers and their groups.
+type people struct {
+	unit
+	consumers []*model.KongConsumer
+	groups    []*model.KongConsumerGroup
+	uses      []pluginUse
+	plugins   pluginUnit
+}
+
+// addPeople adds consumers with their credentials, and groups.
+func (r *round) addPeople() {
+	p := &r.people
+	same := slices.Equal(p.consumers, r.kong.Consumers) && slices.Equal(p.groups, r.kong.Groups)
+	if t := r.bring(&p.unit, same, (*translation).addConsumers); t != nil {
+		p.consumers, p.groups, p.uses = r.kong.Consumers, r.kong.Groups, t.uses
 	}
 }
 

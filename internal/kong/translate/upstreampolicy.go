@@ -159,16 +159,16 @@ func (t *translation) sendHost(r *route, host model.Template) {
 }
 
 // varyTLS gives a service the certificates that a route asks for.
-func (t *translation) varyTLS(e *entity.Service, u *model.UpstreamTLS, r *route) {
+func (t *translation) varyTLS(e *entity.Service, u *model.UpstreamTLS, owner model.Origin) {
 	if e.Protocol != "https" && e.Protocol != "grpcs" {
 		return // there is no TLS to verify, as with nginx
 	}
 	if u.Verify {
 		e.TLSVerify, e.TLSVerifyDepth = ptr(true), ptr(u.Depth)
-		e.CACertificates = t.authorities(u.CA, r)
+		e.CACertificates = t.authoritiesIn(u.CA, owner)
 	}
 	if u.Name != "" {
-		t.unsupported(r, "another name to verify the backend by", "")
+		t.unsupportedOf(owner.Ref, "another name to verify the backend by", "")
 	}
 	if c := u.Certificate; c != nil {
 		certificate := &entity.Certificate{
@@ -179,8 +179,8 @@ func (t *translation) varyTLS(e *entity.Service, u *model.UpstreamTLS, r *route)
 	}
 }
 
-// authorities adds the certificates of a PEM text and gives their ids.
-func (t *translation) authorities(text string, r *route) []string {
+// authoritiesIn adds the certificates of a PEM text and gives their ids.
+func (t *translation) authoritiesIn(text string, owner model.Origin) []string {
 	var ids []string
 	for rest := []byte(text); ; {
 		var block *pem.Block
@@ -188,7 +188,7 @@ func (t *translation) authorities(text string, r *route) []string {
 			return ids
 		}
 		e := &entity.CACertificate{Cert: string(pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes}))}
-		e.Meta = t.meta(entity.CACertificates, e.Digest(), r.source.Origin, "metadata.annotations", nil)
+		e.Meta = t.meta(entity.CACertificates, e.Digest(), owner, "metadata.annotations", nil)
 		if known := t.authorityIDs[e.Digest()]; known != "" {
 			e.ID = known
 		}
