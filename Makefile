@@ -12,7 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -X main.version=$(VERSION)
 
 # Packages whose tests need neither network nor privileges, and those whose tests drive real programs.
-UNIT := ./cmd/... ./internal/... ./hack/...
+UNIT := ./cmd/... ./internal/... ./hack/... ./test/freeport
 E2E = $(shell go list ./test/e2e/... 2>/dev/null | grep -v /test/e2e/cluster)
 
 # More flags for the demo, such as --http-port 8081; `bin/demo -h` lists them.

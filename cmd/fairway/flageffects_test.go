@@ -16,12 +16,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // TestFlagsOfPorts looks at a running controller for what the flags of its own ports do.
 func TestFlagsOfPorts(t *testing.T) {
 	dir := needsNginx(t)
-	profiler := freePort(t)
+	profiler := freeport.Take(t)
 	p := startProgram(t, dir, "--health-check-path=/up", "--profiling=true", "--profiler-address=127.0.0.2", "--profiler-port", strconv.Itoa(profiler))
 	t.Cleanup(func() { _ = p.command.Process.Kill() }) // ended already when all went well
 	eventually(t, "ready", func() bool { status, _ := get(p.own, "", "/readyz"); return status == 200 })

@@ -24,6 +24,7 @@ import (
 
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
 	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // kongApp is an Ingress for Kong, with a Service and endpoints.
@@ -247,7 +248,7 @@ func (b *kongBench) status(arguments ...string) int {
 // TestKongDumps asks for what gateways took and refused, with and without secrets.
 func TestKongDumps(t *testing.T) {
 	for _, secrets := range []bool{false, true} {
-		port := freePort(t)
+		port := freeport.Take(t)
 		b := startKong(t, kongtest.Options{DBLess: true},
 			"--dump-config", fmt.Sprintf("--dump-sensitive-config=%v", secrets), "--diagnostic-server-port", strconv.Itoa(port))
 		dump := func(what string) string {

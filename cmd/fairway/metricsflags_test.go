@@ -59,8 +59,10 @@ func TestMetricsFlags(t *testing.T) {
 			p := startProgram(t, dir, strings.Fields(c.flags)...)
 			t.Cleanup(func() { _ = p.command.Process.Kill() }) // ended already when all went well
 			eventually(t, "ready", func() bool { status, _ := get(p.own, "", "/readyz"); return status == 200 })
-			for _, host := range []string{"shop.example", "shop.example", "unknown.example"} {
-				get(p.http, host, "/")
+			for host, want := range map[string]int{"shop.example": 200, "unknown.example": 404} {
+				if status, body := get(p.http, host, "/"); status != want {
+					t.Fatalf("%s answers %d: %s", host, status, body)
+				}
 			}
 			var body string
 			eventually(t, "metrics of the requests", func() bool {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
 )
@@ -67,11 +66,7 @@ func TestNginxFiles(t *testing.T) {
 	f.start(t.Context(), user, slog.New(slog.DiscardHandler))
 	await := func(want string) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); user.has() != want; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("the driver has %q, want %q", user.has(), want)
-			}
-		}
+		eventually(t, "the driver has "+want, func() bool { return user.has() == want })
 	}
 	await("|one")
 	write("GeoLite2-City.mmdb", "cities")

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // patience is how long a test waits for what must come.
@@ -50,7 +51,7 @@ func newStage(t *testing.T) *stage {
 // serve makes a port lead to the endpoints and gives its address.
 func (s *stage) serve(port uint16, endpoints ...netip.AddrPort) string {
 	if port == 0 {
-		port = uint16(freePort(s.t))
+		port = uint16(freeport.Take(s.t))
 	}
 	backend := &model.Backend{ID: model.BackendID{Namespace: "a", Service: "b", Port: "1", Transport: model.TCP}}
 	for _, e := range endpoints {
@@ -60,16 +61,6 @@ func (s *stage) serve(port uint16, endpoints ...netip.AddrPort) string {
 	m := s.model
 	s.Apply(&m)
 	return fmt.Sprintf("127.0.0.1:%d", port)
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // endpoint is a server that handles each connection as it is told.
@@ -372,12 +363,13 @@ func TestPortsOpenAndClose(t *testing.T) {
 // TestTakenPort has a port that somebody else has, until he goes.
 func TestTakenPort(t *testing.T) {
 	s := newStage(t)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	port := freeport.Take(t)
+	taken, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	address := s.serve(uint16(taken.Addr().(*net.TCPAddr).Port), endpoint(t, greet("hello")))
+	address := s.serve(uint16(port), endpoint(t, greet("hello")))
 	notices := s.Notices()
 	if len(notices) != 1 || notices[0].Reason != model.ReasonPortUnavailable {
 		t.Fatalf("notices %v", notices)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // echoUDP is an endpoint that puts its name before what it gets.
@@ -46,16 +47,6 @@ func (s *stage) serveUDP(port uint16, endpoints ...*net.UDPConn) {
 	s.model.Listeners = []*model.Listener{{Transport: model.UDP, Port: port, Backend: backend}}
 	m := s.model
 	s.Apply(&m)
-}
-
-func freeUDPPort(t *testing.T) uint16 {
-	t.Helper()
-	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
 }
 
 func udpClient(t *testing.T, port uint16) *net.UDPConn {
@@ -102,7 +93,7 @@ func (s *stage) awaitTraffic(what string, satisfied func(model.StreamTraffic) bo
 func TestResponses(t *testing.T) {
 	s := newStage(t)
 	a, b := echoUDP(t, "a"), echoUDP(t, "b")
-	port := freeUDPPort(t)
+	port := uint16(freeport.Take(t))
 	s.serveUDP(port, a, b)
 	client := udpClient(t, port)
 	got := map[string]int{}
@@ -136,7 +127,7 @@ func TestUDPFollowsTheModel(t *testing.T) {
 	s := newStage(t)
 	a, b := echoUDP(t, "a"), echoUDP(t, "b")
 	s.model.Settings.StreamProxy.Responses = -1
-	port := freeUDPPort(t)
+	port := uint16(freeport.Take(t))
 	s.serveUDP(port, a)
 	client := udpClient(t, port)
 	says(t, client, "a:x")
@@ -172,7 +163,7 @@ func TestUDPFollowsTheModel(t *testing.T) {
 // TestUDPPortThatIsTaken is a Problem of the one entry, until whoever has the port lets it go.
 func TestUDPPortThatIsTaken(t *testing.T) {
 	s := newStage(t)
-	port := freeUDPPort(t)
+	port := uint16(freeport.Take(t))
 	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(port)})
 	if err != nil {
 		t.Fatal(err)

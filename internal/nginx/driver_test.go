@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -23,7 +22,11 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
 
 // lines collects what nginx logs.
 type lines struct {
@@ -71,7 +74,7 @@ func start(t *testing.T, m *model.Model) *harness {
 		t.Fatal(err)
 	}
 	h.options = Options{
-		RuntimeDir: dir, Address: "127.0.0.1", HTTPPort: freePort(t), HTTPSPort: freePort(t),
+		RuntimeDir: dir, Address: "127.0.0.1", HTTPPort: freeport.Take(t), HTTPSPort: freeport.Take(t),
 		AccessLog: h.access, ErrorLog: h.error, Log: slog.New(slog.NewTextHandler(h.error, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	h.run()
@@ -109,7 +112,7 @@ func (h *harness) end() {
 
 func (h *harness) apply(m *model.Model) model.Change {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	change, err := h.driver.Apply(ctx, m)
 	if err != nil {
@@ -130,7 +133,7 @@ func (h *harness) get(host, path string) (int, string) {
 
 func (h *harness) try(host, path string) (int, string, error) {
 	client := &http.Client{
-		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	request, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", h.options.HTTPPort, path), nil)
@@ -145,15 +148,6 @@ func (h *harness) try(host, path string) (int, string, error) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	return response.StatusCode, string(body), err
-}
-
-func freePort(t *testing.T) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // backend starts a server that answers with its name and the path it saw.
@@ -232,7 +226,7 @@ func TestMasterKilled(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		if status, body, err := h.try("a.example", "/"); err == nil && status == 200 && h.running() != pid && h.running() != 0 {
 			if !strings.HasPrefix(body, "two") {
@@ -282,7 +276,7 @@ func TestRefusedStartIsMended(t *testing.T) {
 	h.run()
 	bad := newModel(backend(t, "one"))
 	bad.Settings.TLSProtocols = "nonsense"
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if _, err := h.driver.Apply(ctx, bad); err == nil || ctx.Err() != nil {
 		t.Fatalf("nonsense was accepted: %v", err)

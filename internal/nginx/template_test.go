@@ -4,6 +4,7 @@
 package nginx
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -20,7 +21,9 @@ func TestTemplate(t *testing.T) {
 	m := newModel(backend(t, "one"))
 	h := start(t, m)
 	header := func() string {
-		response, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", h.options.HTTPPort))
+		// A connection of its own: one that was kept would be an old worker's, which ends it.
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+		response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/", h.options.HTTPPort))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,8 +82,11 @@ func TestSerialReloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 10\r\n\r\n") // and no body: its worker has to wait
-	time.Sleep(100 * time.Millisecond)
+	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	// A worker has the request now and has to wait for its body.
 	with := func(streams int) *model.Model {
 		other := *m
 		other.Settings.Connections.Streams = streams
@@ -91,7 +97,7 @@ func TestSerialReloads(t *testing.T) {
 		t.Fatalf("a second reload although a worker still has a request: %v", err)
 	}
 	fmt.Fprint(conn, "0123456789")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if _, err := h.driver.Apply(context.Background(), with(8)); err == nil {
 			return
 		} else if time.Now().After(deadline) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx"
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // proxy is one of the compared programs, running.
@@ -277,15 +278,15 @@ func firstChild(pid int) int {
 	return child
 }
 
+// freePorts gives ports that are this process' own as long as it runs.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		port, _, err := freeport.Reserve()
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		ports = append(ports, port)
 	}
 	return ports, nil
 }

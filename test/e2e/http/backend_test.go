@@ -27,6 +27,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // seen is what a backend says of a request that reached it.
@@ -280,11 +282,9 @@ func startBackends(certificates *pki) (map[string]netip.AddrPort, error) {
 		return nil, err
 	}
 	// A port where nobody listens: connections are refused.
-	l, err := listen("refused")
-	if err != nil {
-		return nil, err
-	}
-	return addresses, l.Close()
+	port, _, err := freeport.Reserve()
+	addresses["refused"] = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(port))
+	return addresses, err
 }
 
 // backendManifests gives Services and EndpointSlices for the shared servers.

@@ -19,6 +19,8 @@ import (
 	healthserver "google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // moods are backends that behave as they are told: m1, m2 and m3 over HTTP, each with an IP address of its own, and g1 and g2 over gRPC, with the addresses of m1
@@ -40,18 +42,12 @@ func startMoods(addresses map[string]netip.AddrPort) error {
 	if moods == nil {
 		moods = map[string]*moody{}
 		for _, name := range []string{"m1", "m2", "m3"} {
-			if err := startMood(name, 0); err != nil {
+			if err := startMoodsAt(name); err != nil {
 				return err
 			}
 		}
-		if err := startMood("g1", 0); err != nil {
+		if err := startMoodsAt("g1", "g2"); err != nil {
 			return err
-		}
-		for port := moods["g1"].address.Port(); startMood("g2", port) != nil; port = moods["g1"].address.Port() {
-			moods["g1"].close()
-			if err := startMood("g1", 0); err != nil { // on a port that is free on the other address too
-				return err
-			}
 		}
 	}
 	for name, m := range moods {
@@ -60,10 +56,20 @@ func startMoods(addresses map[string]netip.AddrPort) error {
 	return nil
 }
 
-func startMood(name string, port uint16) error {
-	m := &moody{name: name, address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 10 + name[1] - '0'}), port)}
-	moods[name] = m
-	return m.start()
+// startMoodsAt starts some on one port, which is theirs also while they are gone.
+func startMoodsAt(names ...string) error {
+	port, _, err := freeport.Reserve()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		m := &moody{name: name, address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 10 + name[1] - '0'}), uint16(port))}
+		moods[name] = m
+		if err := m.start(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func resetMoods(t *testing.T) {

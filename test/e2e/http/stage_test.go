@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -28,6 +27,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/nginx"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // stage is the nginx and the backends that all tests share; tests use it one after the other.
@@ -114,12 +114,10 @@ func newStage() (*stage, error) {
 // start starts nginx in s.dir. Traffic is what is counted of requests; nil for nothing.
 func (s *stage) start(traffic *model.TrafficOptions) error {
 	for _, port := range []*int{&s.httpPort, &s.httpsPort} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+		var err error
+		if *port, _, err = freeport.Reserve(); err != nil {
 			return err
 		}
-		*port = l.Addr().(*net.TCPAddr).Port
-		l.Close()
 	}
 	var err error
 	s.driver, err = nginx.New(nginx.Options{

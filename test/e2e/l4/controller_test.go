@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairway-ingress/fairway/test/freeport"
 	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
@@ -82,13 +83,13 @@ func start(t *testing.T, objects *objects) *controller {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	c := &controller{t: t, dir: dir, http: freePort(t), healthz: freePort(t)}
+	c := &controller{t: t, dir: dir, http: freeport.Take(t), healthz: freeport.Take(t)}
 	c.debug = &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "run", "admin", "controller.sock"))
 	}}}
 	c.apply(objects)
 	c.command = exec.Command(fairway, "controller", "--manifests", filepath.Join(dir, "objects.yaml"), "--runtime-dir", filepath.Join(dir, "run"),
-		"--http-port", strconv.Itoa(c.http), "--https-port", strconv.Itoa(freePort(t)), "--healthz-port", strconv.Itoa(c.healthz),
+		"--http-port", strconv.Itoa(c.http), "--https-port", strconv.Itoa(freeport.Take(t)), "--healthz-port", strconv.Itoa(c.healthz),
 		"--healthz-host", "127.0.0.1", "--profiling=false", "--watch-ingress-without-class", "--allow-local-endpoints",
 		"--configmap", "default/settings", "--tcp-services-configmap", "default/tcp", "--udp-services-configmap", "default/udp")
 	c.command.Stdout, c.command.Stderr = &c.log, &c.log
@@ -198,14 +199,4 @@ lines:
 		return value
 	}
 	return 0
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }

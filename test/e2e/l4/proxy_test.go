@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/pires/go-proxyproto"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // tellsHeader is a server that reads a PROXY header, if there is one, and says what it was and what came behind it.
@@ -27,7 +29,7 @@ func tellsHeader(conn *net.TCPConn) {
 
 // TestProxyProtocol takes headers of both versions off, and puts them on.
 func TestProxyProtocol(t *testing.T) {
-	plain, in, inOut, inOut2, out, out2 := freePort(t), freePort(t), freePort(t), freePort(t), freePort(t), freePort(t)
+	plain, in, inOut, inOut2, out, out2 := freeport.Take(t), freeport.Take(t), freeport.Take(t), freeport.Take(t), freeport.Take(t), freeport.Take(t)
 	o := to(plain, server(t, "127.0.0.1:0", tellsHeader))
 	o.tcp[in], o.tcp[inOut], o.tcp[inOut2] = "default/one:1000:PROXY", "default/one:1000:PROXY:PROXY", "default/one:1000:PROXY:PROXYv2"
 	o.tcp[out], o.tcp[out2] = "default/one:1000::PROXY", "default/one:1000::PROXYv2"

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // TestRedis talks to a Redis server by its own client: commands, a large value, many commands at once, and one that waits while endpoints change.
@@ -20,7 +22,7 @@ func TestRedis(t *testing.T) {
 			t.Fatalf("%v: hack/install-packages.sh test installs it", err)
 		}
 	}
-	port, behind := freePort(t), freePort(t)
+	port, behind := freeport.Take(t), freeport.Take(t)
 	redis := exec.Command("redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(behind), "--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	if err := redis.Start(); err != nil {
 		t.Fatal(err)

@@ -16,12 +16,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // TestGigabyte sends a gibibyte to an echo and compares checksums.
 func TestGigabyte(t *testing.T) {
 	const size = 1 << 30
-	port := freePort(t)
+	port := freeport.Take(t)
 	c := start(t, to(port, server(t, "127.0.0.1:0", echo)))
 	conn := connect(t, port)
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Minute))
@@ -51,7 +53,7 @@ func TestGigabyte(t *testing.T) {
 }
 
 func TestIPv6(t *testing.T) {
-	port, six := freePort(t), server(t, "[::1]:0", named("six"))
+	port, six := freeport.Take(t), server(t, "[::1]:0", named("six"))
 	start(t, to(port, six))
 	for _, address := range []string{"::1", "127.0.0.1"} {
 		conn, err := dialAt(address, port)
@@ -66,7 +68,7 @@ func TestIPv6(t *testing.T) {
 }
 
 func TestHalfClose(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	said := make(chan string, 1)
 	start(t, to(port, server(t, "127.0.0.1:0", func(conn *net.TCPConn) {
 		all, _ := io.ReadAll(conn) // until the client has said all
@@ -86,7 +88,7 @@ func TestHalfClose(t *testing.T) {
 
 // TestPortsFollowTheConfigMap edits the ConfigMap: ports open and close at once, nothing else notices, and nginx is not reloaded.
 func TestPortsFollowTheConfigMap(t *testing.T) {
-	first, second, third := freePort(t), freePort(t), freePort(t)
+	first, second, third := freeport.Take(t), freeport.Take(t), freeport.Take(t)
 	o := to(first, server(t, "127.0.0.1:0", named("one")))
 	o.services["two"] = []netip.AddrPort{server(t, "127.0.0.1:0", named("two"))}
 	c := start(t, o)
@@ -140,7 +142,7 @@ func TestPortsFollowTheConfigMap(t *testing.T) {
 
 // TestEndpointsComeAndGo: who is dead is passed over, and established connections outlive their endpoint for as long as the settings say.
 func TestEndpointsComeAndGo(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	one, two := server(t, "127.0.0.1:0", named("one")), server(t, "127.0.0.1:0", named("two"))
 	dead := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.9"), one.Port()) // nobody listens there
 	o := to(port, dead, one)
@@ -178,7 +180,7 @@ func TestEndpointsComeAndGo(t *testing.T) {
 // TestThousandChanges makes connections all the time, and keeps others open, while a thousand endpoints come or go.
 func TestThousandChanges(t *testing.T) {
 	const edits = 250 // of each of which two of four endpoints go, and two others come
-	port := freePort(t)
+	port := freeport.Take(t)
 	var all []netip.AddrPort
 	for i := range 8 {
 		all = append(all, server(t, "127.0.0.1:0", named(fmt.Sprint("server ", i))))

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairway-ingress/fairway/test/freeport"
 )
 
 // queries lets a number of clients resolve names, as many as they were told or until stop is closed, and counts answers by who gave them.
@@ -52,7 +54,7 @@ func queries(t *testing.T, port, clients, each int, stop <-chan struct{}) (count
 // TestThousandResolvers lets 1,000 clients ask 20,000 questions of DNS, of which each has to be answered.
 func TestThousandResolvers(t *testing.T) {
 	const clients, each = 1000, 20
-	port := freePort(t)
+	port := freeport.Take(t)
 	one, two := startUDP(t, "127.0.0.1:0", resolver(1)), startUDP(t, "127.0.0.1:0", resolver(2))
 	c := start(t, toUDP(port, one.address(), two.address()))
 	begin := time.Now()
@@ -80,7 +82,7 @@ func TestThousandResolvers(t *testing.T) {
 
 // TestEndpointsChangeUnderDatagrams takes endpoints away and brings them back while clients ask. Then one stops to listen and is not taken away.
 func TestEndpointsChangeUnderDatagrams(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	one, two, three := startUDP(t, "127.0.0.1:0", resolver(1)), startUDP(t, "127.0.0.1:0", resolver(2)), startUDP(t, "127.0.0.1:0", resolver(3))
 	c := start(t, toUDP(port, one.address(), two.address(), three.address()))
 	stop := make(chan struct{})
@@ -126,7 +128,7 @@ func TestEndpointsChangeUnderDatagrams(t *testing.T) {
 
 // TestResponsesOfUDP shows by turns of two endpoints when a session is over.
 func TestResponsesOfUDP(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	a, b := startUDP(t, "127.0.0.1:0", answers("a", 2)), startUDP(t, "127.0.0.1:0", answers("b", 2))
 	objects := toUDP(port, a.address(), b.address())
 	objects.settings["proxy-stream-responses"] = "2"
@@ -180,7 +182,7 @@ func TestResponsesOfUDP(t *testing.T) {
 
 // TestAddressesOfUDP asks at several addresses of the machine, of both families. A client hears only the one that it asked.
 func TestAddressesOfUDP(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	six, four := startUDP(t, "[::1]:0", answers("six", 1)), startUDP(t, "127.0.0.1:0", answers("four", 1))
 	start(t, toUDP(port, six.address(), four.address()))
 	for _, address := range []string{"127.0.0.1", "127.0.0.2", "127.10.20.30", "::1"} {
@@ -197,7 +199,7 @@ func TestAddressesOfUDP(t *testing.T) {
 
 // TestLargeDatagrams passes on datagrams longer than a packet, both ways.
 func TestLargeDatagrams(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	start(t, toUDP(port, startUDP(t, "127.0.0.1:0", answers("", 1)).address()))
 	client := dialUDP(t, "127.0.0.1", port)
 	for _, size := range []int{0, 1, 512, 1472, 1473, 4096, 9000, 65506} {
@@ -210,7 +212,7 @@ func TestLargeDatagrams(t *testing.T) {
 
 // TestPortsOfUDPFollowTheConfigMap opens, changes and closes ports, and meets with one that is somebody else's.
 func TestPortsOfUDPFollowTheConfigMap(t *testing.T) {
-	first, second := freePort(t), freePort(t)
+	first, second := freeport.Take(t), freeport.Take(t)
 	a, b := startUDP(t, "127.0.0.1:0", answers("a", 1)), startUDP(t, "127.0.0.1:0", answers("b", 1))
 	objects := toUDP(first, a.address())
 	objects.datagrams["two"] = []netip.AddrPort{b.address()}
@@ -251,7 +253,7 @@ func TestPortsOfUDPFollowTheConfigMap(t *testing.T) {
 
 // TestProxyHeaderOfUDP reads the header before each datagram.
 func TestProxyHeaderOfUDP(t *testing.T) {
-	port := freePort(t)
+	port := freeport.Take(t)
 	objects := toUDP(port, startUDP(t, "127.0.0.1:0", answers("", 1)).address())
 	objects.udp[port] += "::PROXYv2"
 	start(t, objects)

@@ -6,7 +6,6 @@ package passthrough
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairway-ingress/fairway/test/freeport"
 	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
@@ -48,7 +48,7 @@ func start(t *testing.T, objects string) *controller {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	c := &controller{t: t, dir: dir, http: freePort(t), https: freePort(t), healthz: freePort(t)}
+	c := &controller{t: t, dir: dir, http: freeport.Take(t), https: freeport.Take(t), healthz: freeport.Take(t)}
 	if err := os.Mkdir(filepath.Join(dir, "objects"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +98,4 @@ func (c *controller) eventually(what string, is func() bool) {
 		}
 	}
 	c.t.Fatalf("not within 20 s: %s", what)
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
