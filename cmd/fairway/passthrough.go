@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/front"
 	"github.com/fairway-ingress/fairway/internal/l4"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx/conf"
@@ -17,7 +18,7 @@ import (
 
 // withPassthrough is a data plane of two: package l4 takes connections over TLS, and nginx gets those that do not pass through.
 type withPassthrough struct {
-	controller.Driver
+	front.Front
 	passthrough *l4.Passthrough
 }
 
@@ -36,28 +37,19 @@ func (f *controllerFlags) dataPlane(driver controller.Driver, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	return withPassthrough{driver, p}, nil
+	return withPassthrough{front.New(driver), p}, nil
 }
 
 // Run runs both, and returns when both have ended.
 func (w withPassthrough) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() { defer close(ended); w.passthrough.Run(ctx) }()
-	err := w.Driver.Run(ctx)
-	cancel()
-	<-ended
-	return err
+	return w.RunWith(ctx, w.passthrough.Run)
 }
 
 // Apply lets connections follow the model once nginx does: a host that does not pass through any more needs its certificate there.
 func (w withPassthrough) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
-	change, err := w.Driver.Apply(ctx, m)
+	change, err := w.Inner.Apply(ctx, m)
 	if err == nil {
 		w.passthrough.Apply(m)
 	}
 	return change, err
 }
-
-// Notices are those of nginx.
-func (w withPassthrough) Notices() []model.Problem { return noticesOf(w.Driver) }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/fairway-ingress/fairway/internal/controller"
+	"github.com/fairway-ingress/fairway/internal/front"
 	"github.com/fairway-ingress/fairway/internal/l4"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx/process"
@@ -15,9 +16,8 @@ import (
 
 // withStreams is a data plane of two: nginx, and package l4 for TCP and UDP services. Neither waits for the other.
 type withStreams struct {
-	controller.Driver
+	front.Front
 	services *l4.Services
-	owed     chan struct{}
 }
 
 func newStreams(address string, log *slog.Logger) *l4.Services {
@@ -25,55 +25,21 @@ func newStreams(address string, log *slog.Logger) *l4.Services {
 }
 
 func beside(driver controller.Driver, services *l4.Services) controller.Driver {
-	return withStreams{driver, services, make(chan struct{}, 1)}
+	return withStreams{front.New(driver), services}
 }
 
 // Run runs both, and returns when both have ended.
 func (w withStreams) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() { defer close(ended); w.services.Run(ctx) }()
-	go w.forward(ctx)
-	err := w.Driver.Run(ctx)
-	cancel()
-	<-ended
-	return err
-}
-
-// forward says that something is owed when one of the two says so.
-func (w withStreams) forward(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.Driver.Restarted():
-		case <-w.services.Restarted():
-		}
-		select {
-		case w.owed <- struct{}{}:
-		default:
-		}
-	}
+	return w.RunWith(ctx, w.services.Run, func(ctx context.Context) { w.Forward(ctx, w.services.Restarted()) })
 }
 
 // Apply lets TCP and UDP services follow the model also when nginx does not.
 func (w withStreams) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
 	w.services.Apply(m)
-	return w.Driver.Apply(ctx, m)
+	return w.Inner.Apply(ctx, m)
 }
-
-// Restarted sends a value when one of the two does.
-func (w withStreams) Restarted() <-chan struct{} { return w.owed }
 
 // Notices are those of both.
 func (w withStreams) Notices() []model.Problem {
-	return append(noticesOf(w.Driver), w.services.Notices()...)
-}
-
-// noticesOf gives what a driver says of the settings and of its files, if it says anything.
-func noticesOf(driver controller.Driver) []model.Problem {
-	if noticer, ok := driver.(interface{ Notices() []model.Problem }); ok {
-		return noticer.Notices()
-	}
-	return nil
+	return append(w.Front.Notices(), w.services.Notices()...)
 }

@@ -126,13 +126,18 @@ var layers = []layer{
 		why: "drivers see the model only: neither Kubernetes nor each other",
 	},
 	{
+		name: "drivers before others", folders: []string{"internal/front"},
+		may: []string{"internal/model"}, outside: none,
+		why: "a driver before another driver sees what drivers see",
+	},
+	{
 		name: "endpoint checks", folders: []string{"internal/health"},
-		may: []string{"internal/model"}, outside: []string{"google.golang.org/grpc"},
+		may: []string{"internal/model", "internal/front"}, outside: []string{"google.golang.org/grpc"},
 		why: "this is a driver before another driver, so it sees what drivers see",
 	},
 	{
 		name: "certificate status", folders: []string{"internal/ocsp"},
-		may: []string{"internal/model"}, outside: []string{"golang.org/x/crypto/ocsp"},
+		may: []string{"internal/model", "internal/front"}, outside: []string{"golang.org/x/crypto/ocsp"},
 		why: "this is a driver before another driver, so it sees what drivers see",
 	},
 	{

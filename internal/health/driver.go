@@ -9,15 +9,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fairway-ingress/fairway/internal/front"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
-
-// Inner is the driver that carries traffic; see controller.Driver.
-type Inner interface {
-	Run(ctx context.Context) error
-	Apply(ctx context.Context, m *model.Model) (model.Change, error)
-	Restarted() <-chan struct{}
-}
 
 // Options of a Driver.
 type Options struct {
@@ -30,11 +24,9 @@ type Options struct {
 
 // Driver brings models into force with what checks say of their endpoints. It is a controller.Driver.
 type Driver struct {
-	inner   Inner
-	options Options
-	log     *slog.Logger
-	owed    chan struct{}
-	wake    chan struct{}
+	front.Front // which owes an Apply when an endpoint is found to be another than before
+	options     Options
+	log         *slog.Logger
 
 	mu       sync.Mutex // guards below
 	round    uint64     // counts the models
@@ -53,7 +45,7 @@ type backend struct {
 }
 
 // New gives a driver before another.
-func New(inner Inner, options Options) *Driver {
+func New(inner front.Inner, options Options) *Driver {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -61,25 +53,14 @@ func New(inner Inner, options Options) *Driver {
 		options.Parallel = 256
 	}
 	return &Driver{
-		inner: inner, options: options, log: options.Log, owed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		Front: front.New(inner), options: options, log: options.Log,
 		backends: map[model.BackendID]*backend{}, probes: map[target]*probe{},
 	}
 }
 
-// Restarted sends a value when the inner driver does, and when an endpoint is found to be another than before.
-func (d *Driver) Restarted() <-chan struct{} { return d.owed }
-
-// Notices are those of the inner driver, if it has any.
-func (d *Driver) Notices() []model.Problem {
-	if inner, ok := d.inner.(interface{ Notices() []model.Problem }); ok {
-		return inner.Notices()
-	}
-	return nil
-}
-
 // Apply brings m into force, with what is known. Its endpoints are checked from now on, and no others.
 func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error) {
-	return d.inner.Apply(ctx, d.mark(m))
+	return d.Inner.Apply(ctx, d.mark(m))
 }
 
 // mark gives a copy of the model, or m itself when all is well. A backend stays the same pointer until something of it changes.
@@ -180,30 +161,5 @@ func (b *backend) mark() *model.Backend {
 
 // Run runs the inner driver, and checks, until ctx ends.
 func (d *Driver) Run(ctx context.Context) error {
-	checking, stop := context.WithCancel(ctx)
-	var parts sync.WaitGroup
-	parts.Go(func() { d.check(checking) })
-	parts.Go(func() { d.forward(checking) })
-	err := d.inner.Run(ctx)
-	stop()
-	parts.Wait()
-	return err
-}
-
-func (d *Driver) forward(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.inner.Restarted():
-			signal(d.owed)
-		}
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	return d.RunWith(ctx, func(ctx context.Context) { d.Tend(ctx, d.options.Parallel, d.next) })
 }

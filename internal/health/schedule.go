@@ -8,7 +8,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/netip"
-	"sync"
 	"time"
 )
 
@@ -85,7 +84,7 @@ func (d *Driver) begin(t target, ask *asker) *probe {
 	p := &probe{target: t, asker: ask, users: map[*backend]struct{}{}, due: time.Now().Add(time.Duration(rand.Int64N(int64(within))))}
 	d.probes[t] = p
 	heap.Push(&d.queue, p)
-	signal(d.wake)
+	d.Wake()
 	return p
 }
 
@@ -103,44 +102,8 @@ func (d *Driver) release(b *backend, probes []*probe) {
 	}
 }
 
-// check asks what is due until ctx ends.
-func (d *Driver) check(ctx context.Context) {
-	slots := make(chan struct{}, d.options.Parallel)
-	var running sync.WaitGroup
-	defer running.Wait()
-	for ctx.Err() == nil {
-		p, wait := d.next()
-		if p == nil {
-			pause(ctx, d.wake, wait)
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case slots <- struct{}{}:
-			running.Go(func() {
-				begin := time.Now()
-				err := p.asker.ask(ctx, p.address, d.options.AllowLocal)
-				<-slots
-				if ctx.Err() == nil {
-					d.note(p, begin, err)
-				}
-			})
-		}
-	}
-}
-
-func pause(ctx context.Context, wake <-chan struct{}, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-wake:
-	case <-timer.C:
-	}
-}
-
 // next takes the probe that is due out of the queue, or says how long none is.
-func (d *Driver) next() (*probe, time.Duration) {
+func (d *Driver) next() (ask func(context.Context), wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.queue) == 0 {
@@ -149,7 +112,14 @@ func (d *Driver) next() (*probe, time.Duration) {
 	if left := time.Until(d.queue[0].due); left > 0 {
 		return nil, left
 	}
-	return heap.Pop(&d.queue).(*probe), 0
+	p := heap.Pop(&d.queue).(*probe)
+	return func(ctx context.Context) {
+		begin := time.Now()
+		err := p.asker.ask(ctx, p.address, d.options.AllowLocal)
+		if ctx.Err() == nil {
+			d.note(p, begin, err)
+		}
+	}, 0
 }
 
 // note counts an answer, and lets the model be applied again when it makes a difference.
@@ -162,7 +132,7 @@ func (d *Driver) note(p *probe, begin time.Time, err error) {
 	}
 	p.due = begin.Add(jitter(p.asker.check.Interval))
 	heap.Push(&d.queue, p)
-	signal(d.wake)
+	d.Wake()
 	if !p.judge(err, begin) {
 		return
 	}
@@ -170,7 +140,7 @@ func (d *Driver) note(p *probe, begin time.Time, err error) {
 		b.stale = true
 		d.log.Info("endpoint is found to be another than before", "backend", b.plain.ID.String(), "endpoint", p.address.String(), "unhealthy", p.unhealthy, "reason", p.why)
 	}
-	signal(d.owed)
+	d.Owe()
 }
 
 // judge counts an answer, nil when it was good, and tells whether it turns the verdict.

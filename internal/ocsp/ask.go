@@ -6,7 +6,7 @@ package ocsp
 import (
 	"context"
 	"errors"
-	"sync"
+	"net/http"
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -24,47 +24,12 @@ const (
 	rest = time.Hour
 )
 
-// ask asks about what is due until ctx ends.
-func (d *Driver) ask(ctx context.Context) {
-	client := d.client()
-	slots := make(chan struct{}, parallel)
-	var running sync.WaitGroup
-	defer running.Wait()
-	for {
-		id, e, wait := d.next()
-		if e == nil {
-			timer := time.NewTimer(wait)
-			select {
-			case <-ctx.Done():
-			case <-d.wake:
-			case <-timer.C:
-			}
-			timer.Stop()
-		} else {
-			select {
-			case <-ctx.Done():
-			case slots <- struct{}{}:
-				running.Go(func() {
-					answer, err := e.question.ask(ctx, client, d.options.Patience)
-					<-slots
-					if ctx.Err() == nil {
-						d.note(id, e, answer, err)
-					}
-				})
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-	}
-}
-
 // next takes an entry that is due, or says how long none is.
-func (d *Driver) next() (model.CertificateID, *entry, time.Duration) {
+func (d *Driver) next(client *http.Client) (ask func(context.Context), wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
-	wait := rest
+	wait = rest
 	for id, e := range d.entries {
 		if e.question == nil || e.asked {
 			continue
@@ -74,9 +39,14 @@ func (d *Driver) next() (model.CertificateID, *entry, time.Duration) {
 			continue
 		}
 		e.asked = true
-		return id, e, 0
+		return func(ctx context.Context) {
+			answer, err := e.question.ask(ctx, client, d.options.Patience)
+			if ctx.Err() == nil {
+				d.note(id, e, answer, err)
+			}
+		}, 0
 	}
-	return "", nil, wait
+	return nil, wait
 }
 
 // note keeps an answer, or waits longer after each failure. An answer that was good stays until it ends.
@@ -96,7 +66,7 @@ func (d *Driver) note(id model.CertificateID, e *entry, answer model.OCSPAnswer,
 		e.failures, e.failure = 0, ""
 		e.due = now.Add(min(max(answer.Until.Sub(now)/2, refreshMin), refreshMax))
 	}
-	signal(d.wake)
+	d.Wake()
 	news := err == nil && answer != e.answer
 	if err == nil {
 		e.answer = answer
@@ -104,6 +74,6 @@ func (d *Driver) note(id model.CertificateID, e *entry, answer model.OCSPAnswer,
 		e.answer, news = model.OCSPAnswer{}, true
 	}
 	if news && d.entries[id] == e {
-		signal(d.owed)
+		d.Owe()
 	}
 }

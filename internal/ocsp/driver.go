@@ -11,15 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairway-ingress/fairway/internal/front"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
-
-// Inner is the driver that carries traffic; see controller.Driver.
-type Inner interface {
-	Run(ctx context.Context) error
-	Apply(ctx context.Context, m *model.Model) (model.Change, error)
-	Restarted() <-chan struct{}
-}
 
 // Options of a Driver.
 type Options struct {
@@ -32,11 +26,9 @@ type Options struct {
 
 // Driver brings models into force with what authorities say of their certificates. It is a controller.Driver.
 type Driver struct {
-	inner   Inner
-	options Options
-	log     *slog.Logger
-	owed    chan struct{}
-	wake    chan struct{}
+	front.Front // which owes an Apply when there is a new answer
+	options     Options
+	log         *slog.Logger
 
 	mu      sync.Mutex // guards below
 	entries map[model.CertificateID]*entry
@@ -55,7 +47,7 @@ type entry struct {
 }
 
 // New gives a driver before another.
-func New(inner Inner, options Options) *Driver {
+func New(inner front.Inner, options Options) *Driver {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -66,20 +58,8 @@ func New(inner Inner, options Options) *Driver {
 		options.Retry = time.Minute
 	}
 	return &Driver{
-		inner: inner, options: options, log: options.Log, owed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		entries: map[model.CertificateID]*entry{},
+		Front: front.New(inner), options: options, log: options.Log, entries: map[model.CertificateID]*entry{},
 	}
-}
-
-// Restarted sends a value when the inner driver does, and when there is a new answer.
-func (d *Driver) Restarted() <-chan struct{} { return d.owed }
-
-// Notices are those of the inner driver, if it has any.
-func (d *Driver) Notices() []model.Problem {
-	if inner, ok := d.inner.(interface{ Notices() []model.Problem }); ok {
-		return inner.Notices()
-	}
-	return nil
 }
 
 // Apply brings m into force, with the answers that are known. Its certificates are asked about from now on, and no others.
@@ -89,7 +69,7 @@ func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error
 	} else {
 		d.forget(nil)
 	}
-	return d.inner.Apply(ctx, m)
+	return d.Inner.Apply(ctx, m)
 }
 
 // staple gives a copy of the model. Certificates without an answer stay the same pointers, and so does each until its answer changes.
@@ -110,7 +90,7 @@ func (d *Driver) staple(m *model.Model) *model.Model {
 	d.mu.Unlock()
 	d.forget(m.Certificates)
 	if fresh {
-		signal(d.wake)
+		d.Wake()
 	}
 	return &stapled
 }
@@ -143,34 +123,12 @@ func (d *Driver) forget(but []*model.Certificate) {
 
 // Run runs the inner driver, and asks, until ctx ends.
 func (d *Driver) Run(ctx context.Context) error {
-	asking, stop := context.WithCancel(ctx)
-	var parts sync.WaitGroup
-	parts.Go(func() { d.ask(asking) })
-	parts.Go(func() { d.forward(asking) })
-	err := d.inner.Run(ctx)
-	stop()
-	parts.Wait()
-	return err
-}
-
-func (d *Driver) forward(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.inner.Restarted():
-			signal(d.owed)
-		}
-	}
+	client := d.client()
+	return d.RunWith(ctx, func(ctx context.Context) {
+		d.Tend(ctx, parallel, func() (func(context.Context), time.Duration) { return d.next(client) })
+	})
 }
 
 func (d *Driver) mayConnect(a netip.Addr) bool {
 	return d.options.AllowLocal || !model.IsLocalAddress(a)
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
