@@ -4,10 +4,8 @@
 package testbed
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -45,12 +43,20 @@ func RepositoryRoot() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// NewController builds the program into dir; Start starts it. It takes the IngressClasses of that controller.
-func NewController(root, dir string, cluster Cluster, class string) (*Controller, error) {
+// Build builds the program into a folder, as fairway.
+func Build(root, dir string) error {
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "fairway"), "./cmd/fairway")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build fairway: %w: %s", err, out)
+		return fmt.Errorf("build fairway: %w: %s", err, out)
+	}
+	return nil
+}
+
+// NewController builds the program into dir; Start starts it. It takes the IngressClasses of that controller.
+func NewController(root, dir string, cluster Cluster, class string) (*Controller, error) {
+	if err := Build(root, dir); err != nil {
+		return nil, err
 	}
 	return &Controller{cluster: cluster, dir: dir, class: class}, nil
 }
@@ -88,29 +94,23 @@ func (c *Controller) Start() error {
 
 // Ask asks the controller's own HTTP server.
 func (c *Controller) Ask(path string) (int, string, error) {
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: Dialer{c.cluster.Netns}.DialContext}}
-	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", healthzPort, path))
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(body), err
+	return ask(fmt.Sprintf("http://127.0.0.1:%d%s", healthzPort, path), Dialer{c.cluster.Netns}.DialContext)
 }
 
 // Reloads sums the reload counter over its reasons.
-func (c *Controller) Reloads() (int, error) {
-	status, body, err := c.Ask("/metrics")
+func (c *Controller) Reloads() (int, error) { return reloads(c.Ask) }
+
+func reloads(ask func(path string) (int, string, error)) (int, error) {
+	status, body, err := ask("/metrics")
 	if err != nil || status != http.StatusOK {
 		return 0, fmt.Errorf("metrics: status %d: %w", status, err)
 	}
 	sum, found := 0.0, false
-	lines := bufio.NewScanner(strings.NewReader(body))
-	for lines.Scan() {
-		if !strings.HasPrefix(lines.Text(), "fairway_reload_total{") {
+	for line := range strings.Lines(body) {
+		if !strings.HasPrefix(line, "fairway_reload_total{") {
 			continue
 		}
-		value, err := strconv.ParseFloat(lines.Text()[strings.LastIndex(lines.Text(), " ")+1:], 64)
+		value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndex(line, " "):]), 64)
 		if err != nil {
 			return 0, err
 		}

@@ -81,7 +81,7 @@ func TestProxyProtocol(t *testing.T) {
 			}
 		})
 	}
-	c.eventually("the missing header is counted", func() bool { return c.metric("fairway_stream_connections_total", `outcome="bad-header"`) == 1 })
+	c.Eventually("the missing header is counted", func() bool { return c.Metric("fairway_stream_connections_total", `outcome="bad-header"`) == 1 })
 
 	o.settings["proxy-real-ip-cidr"] = "192.0.2.0/24"
 	c.apply(o)
@@ -89,7 +89,7 @@ func TestProxyProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.eventually("a sender that is not believed is named itself", func() bool {
+	c.Eventually("a sender that is not believed is named itself", func() bool {
 		conn := connect(t, inOut)
 		defer conn.Close()
 		_, _ = conn.Write(append(first, "hello\n"...))

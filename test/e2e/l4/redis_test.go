@@ -40,7 +40,7 @@ func TestRedis(t *testing.T) {
 		out, err := cli.CombinedOutput()
 		return strings.TrimSpace(string(out)), err
 	}
-	c.eventually("Redis answers", func() bool { out, _ := run("", "PING"); return out == "PONG" })
+	c.Eventually("Redis answers", func() bool { out, _ := run("", "PING"); return out == "PONG" })
 	demand := func(want, stdin string, arguments ...string) {
 		t.Helper()
 		if out, err := run(stdin, arguments...); err != nil || out != want {
@@ -67,10 +67,10 @@ func TestRedis(t *testing.T) {
 		waited <- fmt.Sprint(out, err)
 	}()
 	blocked := func() bool { out, _ := run("", "INFO", "clients"); return strings.Contains(out, "blocked_clients:1") }
-	c.eventually("a client waits", blocked)
+	c.Eventually("a client waits", blocked)
 	o.services["one"] = []netip.AddrPort{endpoint, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.9"), uint16(behind))}
 	c.apply(o)
-	c.eventually("the endpoints are others", func() bool { return len(c.listener(port)) == 2 })
+	c.Eventually("the endpoints are others", func() bool { return len(c.listener(port)) == 2 })
 	demand("1", "", "RPUSH", "queue", "news")
 	if out := <-waited; !strings.Contains(out, "news") {
 		t.Errorf("who waited got %q", out)

@@ -45,11 +45,11 @@ func TestGigabyte(t *testing.T) {
 	}
 	t.Logf("took %s", time.Since(begin))
 	for _, direction := range []string{"in", "out"} {
-		c.eventually("the bytes are counted", func() bool {
-			return c.metric("fairway_stream_bytes_total", direction, fmt.Sprintf("port=\"%d\"", port), `service="one"`) == size
+		c.Eventually("the bytes are counted", func() bool {
+			return c.Metric("fairway_stream_bytes_total", direction, fmt.Sprintf("port=\"%d\"", port), `service="one"`) == size
 		})
 	}
-	c.eventually("the connection is counted", func() bool { return c.metric("fairway_stream_connections_total", `outcome="done"`) == 1 })
+	c.Eventually("the connection is counted", func() bool { return c.Metric("fairway_stream_connections_total", `outcome="done"`) == 1 })
 }
 
 func TestIPv6(t *testing.T) {
@@ -96,22 +96,22 @@ func TestPortsFollowTheConfigMap(t *testing.T) {
 	if text, err := witness.line(); text != "one" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	reloads := c.metric("fairway_reload_total")
+	reloads := c.Metric("fairway_reload_total")
 	edit := func(entries map[int]string) {
 		o.tcp = entries
 		c.apply(o)
 	}
 
 	edit(map[int]string{first: "default/one:1000", second: "default/two:main"})
-	c.eventually("a second port is open", func() bool { return name(second) == "two" })
+	c.Eventually("a second port is open", func() bool { return name(second) == "two" })
 	edit(map[int]string{first: "default/one:1000", second: "default/one:1000"})
-	c.eventually("it leads elsewhere", func() bool { return name(second) == "one" })
-	edit(map[int]string{first: "default/one:1000", second: "default/two", c.http: "default/two:1000"})
-	c.eventually("it is closed, as its entry is bad", func() bool { return refused(second) })
+	c.Eventually("it leads elsewhere", func() bool { return name(second) == "one" })
+	edit(map[int]string{first: "default/one:1000", second: "default/two", c.HTTPPort: "default/two:1000"})
+	c.Eventually("it is closed, as its entry is bad", func() bool { return refused(second) })
 	for _, want := range []string{
-		fmt.Sprintf("ConfigMap default/tcp data[%d]: InvalidListener: ", second), fmt.Sprintf("ConfigMap default/tcp data[%d]: InvalidListener: the port is that of --http-port", c.http),
+		fmt.Sprintf("ConfigMap default/tcp data[%d]: InvalidListener: ", second), fmt.Sprintf("ConfigMap default/tcp data[%d]: InvalidListener: the port is that of --http-port", c.HTTPPort),
 	} {
-		if problems := c.get("problems"); !strings.Contains(problems, want) {
+		if problems := c.Get("problems"); !strings.Contains(problems, want) {
 			t.Errorf("%q is not among the problems:\n%s", want, problems)
 		}
 	}
@@ -121,21 +121,21 @@ func TestPortsFollowTheConfigMap(t *testing.T) {
 	}
 	defer taken.Close()
 	edit(map[int]string{first: "default/one:1000", second: "default/two:1000", third: "default/two:1000"})
-	c.eventually("the second is open again", func() bool { return name(second) == "two" })
+	c.Eventually("the second is open again", func() bool { return name(second) == "two" })
 	unavailable := fmt.Sprintf("data[%d]: PortUnavailable: TCP %d cannot be opened", third, third)
-	c.eventually("somebody else has the third", func() bool { return strings.Contains(c.get("problems"), unavailable) })
+	c.Eventually("somebody else has the third", func() bool { return strings.Contains(c.Get("problems"), unavailable) })
 	taken.Close()
-	c.eventually("he has left it", func() bool { return name(third) == "two" })
-	c.eventually("nothing is said of it any more", func() bool { return !strings.Contains(c.get("problems"), "PortUnavailable") })
-	if list := c.get("listeners"); !strings.Contains(list, fmt.Sprintf("TCP %d", third)) || !strings.Contains(list, "default/two/1000") {
+	c.Eventually("he has left it", func() bool { return name(third) == "two" })
+	c.Eventually("nothing is said of it any more", func() bool { return !strings.Contains(c.Get("problems"), "PortUnavailable") })
+	if list := c.Get("listeners"); !strings.Contains(list, fmt.Sprintf("TCP %d", third)) || !strings.Contains(list, "default/two/1000") {
 		t.Errorf("listeners:\n%s", list)
 	}
 	edit(map[int]string{})
-	c.eventually("all are closed", func() bool { return refused(first) })
+	c.Eventually("all are closed", func() bool { return refused(first) })
 	if err := witness.ask("still there?"); err != nil {
 		t.Errorf("a connection from before: %v", err)
 	}
-	if again := c.metric("fairway_reload_total"); again != reloads {
+	if again := c.Metric("fairway_reload_total"); again != reloads {
 		t.Errorf("nginx was reloaded %v times", again-reloads)
 	}
 }
@@ -152,14 +152,14 @@ func TestEndpointsComeAndGo(t *testing.T) {
 			t.Fatalf("%q answers", got)
 		}
 	}
-	if n := c.metric("fairway_stream_connect_failures_total"); n < 1 {
+	if n := c.Metric("fairway_stream_connect_failures_total"); n < 1 {
 		t.Error("the dead endpoint was never tried")
 	}
 	old := connect(t, port)
 	_, _ = old.line()
 	o.services["one"] = []netip.AddrPort{two}
 	c.apply(o)
-	c.eventually("new connections go to the new endpoint", func() bool { return name(port) == "two" })
+	c.Eventually("new connections go to the new endpoint", func() bool { return name(port) == "two" })
 	if err := old.ask("still there?"); err != nil {
 		t.Errorf("a connection from before: %v", err)
 	}
@@ -171,8 +171,8 @@ func TestEndpointsComeAndGo(t *testing.T) {
 	}
 	o.services["one"] = nil
 	c.apply(o)
-	c.eventually("nobody is there", func() bool { return name(port) == "" })
-	if problems := c.get("problems"); !strings.Contains(problems, "NoEndpoints") {
+	c.Eventually("nobody is there", func() bool { return name(port) == "" })
+	if problems := c.Get("problems"); !strings.Contains(problems, "NoEndpoints") {
 		t.Errorf("problems:\n%s", problems)
 	}
 }
@@ -197,7 +197,7 @@ func TestThousandChanges(t *testing.T) {
 			want[e.String()] = true
 		}
 		c.apply(o)
-		c.eventually("the change is in force", func() bool {
+		c.Eventually("the change is in force", func() bool {
 			got := c.listener(port)
 			return len(got) == 4 && !slices.ContainsFunc(got, func(e string) bool { return !want[e] })
 		})
@@ -209,9 +209,9 @@ func TestThousandChanges(t *testing.T) {
 	}
 	sum := 0.0
 	for _, outcome := range []string{"reset", "idle", "drained", "refused", "no-endpoint", "unreachable"} {
-		sum += c.metric("fairway_stream_connections_total", `outcome="`+outcome+`"`)
+		sum += c.Metric("fairway_stream_connections_total", `outcome="`+outcome+`"`)
 	}
-	if done := c.metric("fairway_stream_connections_total", `outcome="done"`); done < float64(made) || sum != 0 {
+	if done := c.Metric("fairway_stream_connections_total", `outcome="done"`); done < float64(made) || sum != 0 {
 		t.Errorf("%v connections are counted as done and %v as failed", done, sum)
 	}
 }

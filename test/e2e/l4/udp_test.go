@@ -68,14 +68,14 @@ func TestThousandResolvers(t *testing.T) {
 	}
 	at := fmt.Sprintf("port=\"%d\"", port)
 	for _, direction := range []string{"in", "out"} {
-		c.eventually("datagrams are counted", func() bool {
-			return c.metric("fairway_stream_datagrams_total", direction, at, `transport="UDP"`, `service="one"`) == clients*each
+		c.Eventually("datagrams are counted", func() bool {
+			return c.Metric("fairway_stream_datagrams_total", direction, at, `transport="UDP"`, `service="one"`) == clients*each
 		})
 	}
-	c.eventually("sessions are over", func() bool {
-		return c.metric("fairway_stream_connections{", at) == 0 && c.metric("fairway_stream_connections_total", `outcome="done"`, at) == clients*each
+	c.Eventually("sessions are over", func() bool {
+		return c.Metric("fairway_stream_connections{", at) == 0 && c.Metric("fairway_stream_connections_total", `outcome="done"`, at) == clients*each
 	})
-	if lost := c.metric("fairway_stream_datagrams_lost_total", at); lost != 0 {
+	if lost := c.Metric("fairway_stream_datagrams_lost_total", at); lost != 0 {
 		t.Errorf("%v datagrams were lost", lost)
 	}
 }
@@ -95,18 +95,18 @@ func TestEndpointsChangeUnderDatagrams(t *testing.T) {
 			list = append(list, e.address())
 		}
 		c.apply(toUDP(port, list...))
-		c.eventually("the endpoints are those", func() bool { return len(c.listener(port)) == len(list) })
+		c.Eventually("the endpoints are those", func() bool { return len(c.listener(port)) == len(list) })
 	}
 	for range 20 {
 		change(one, two)
 		change(one, two, three)
 	}
 	change(one, two)
-	c.eventually("an endpoint that has left is asked no more", func() bool {
+	c.Eventually("an endpoint that has left is asked no more", func() bool {
 		before := three.asked.Load()
 		for _, other := range []*udpServer{one, two} {
 			next := other.asked.Load() + 100
-			c.eventually("the others are asked", func() bool { return other.asked.Load() > next })
+			c.Eventually("the others are asked", func() bool { return other.asked.Load() > next })
 		}
 		return three.asked.Load() == before
 	})
@@ -121,7 +121,7 @@ func TestEndpointsChangeUnderDatagrams(t *testing.T) {
 	if len(failures) > 0 || counts[1] != 20*100 {
 		t.Errorf("%d answers of the endpoint that is left, %v", counts[1], failures)
 	}
-	if c.metric("fairway_stream_connect_failures_total", fmt.Sprintf("port=\"%d\"", port)) == 0 {
+	if c.Metric("fairway_stream_connect_failures_total", fmt.Sprintf("port=\"%d\"", port)) == 0 {
 		t.Error("no refusal was counted")
 	}
 }
@@ -139,7 +139,7 @@ func TestResponsesOfUDP(t *testing.T) {
 		if second, err := client.hear(patience); err != nil || second != first {
 			t.Errorf("%q, then %q, %v", first, second, err)
 		}
-		c.eventually("the session is over", func() bool { return c.metric("fairway_stream_connections_total", `outcome="done"`) == float64(i+1) })
+		c.Eventually("the session is over", func() bool { return c.Metric("fairway_stream_connections_total", `outcome="done"`) == float64(i+1) })
 	}
 	if a.asked.Load() != 3 || b.asked.Load() != 3 {
 		t.Errorf("endpoints were asked %d and %d times", a.asked.Load(), b.asked.Load())
@@ -148,14 +148,14 @@ func TestResponsesOfUDP(t *testing.T) {
 	objects.settings["proxy-stream-responses"] = "0" // each datagram is a session, and nobody waits
 	c.apply(objects)
 	told := int64(6)
-	c.eventually("the setting counts", func() bool {
-		before := c.metric("fairway_stream_connections_total", `outcome="done"`)
+	c.Eventually("the setting counts", func() bool {
+		before := c.Metric("fairway_stream_connections_total", `outcome="done"`)
 		if _, err := client.Write([]byte("y")); err != nil {
 			t.Fatal(err)
 		}
 		told++
 		_, err := client.hear(100 * time.Millisecond)
-		return errors.Is(err, os.ErrDeadlineExceeded) && c.metric("fairway_stream_connections_total", `outcome="done"`) == before+1
+		return errors.Is(err, os.ErrDeadlineExceeded) && c.Metric("fairway_stream_connections_total", `outcome="done"`) == before+1
 	})
 	for range 50 {
 		told++
@@ -164,7 +164,7 @@ func TestResponsesOfUDP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.eventually("all arrive", func() bool { return a.asked.Load()+b.asked.Load() == told })
+	c.Eventually("all arrive", func() bool { return a.asked.Load()+b.asked.Load() == told })
 	if difference := a.asked.Load() - b.asked.Load(); difference < -1 || difference > 1 {
 		t.Errorf("endpoints were told %d and %d times", a.asked.Load(), b.asked.Load())
 	}
@@ -173,11 +173,11 @@ func TestResponsesOfUDP(t *testing.T) {
 	objects.settings["proxy-stream-timeout"] = "1s"
 	c.apply(objects)
 	client = dialUDP(t, "127.0.0.1", port)
-	c.eventually("a session lasts", func() bool {
+	c.Eventually("a session lasts", func() bool {
 		client.eventuallyAsk("x")
-		return c.metric("fairway_stream_connections{") == 1
+		return c.Metric("fairway_stream_connections{") == 1
 	})
-	c.eventually("an idle session ends", func() bool { return c.metric("fairway_stream_connections_total", `outcome="idle"`) > 0 })
+	c.Eventually("an idle session ends", func() bool { return c.Metric("fairway_stream_connections_total", `outcome="idle"`) > 0 })
 }
 
 // TestAddressesOfUDP asks at several addresses of the machine, of both families. A client hears only the one that it asked.
@@ -224,8 +224,8 @@ func TestPortsOfUDPFollowTheConfigMap(t *testing.T) {
 	taken := startUDP(t, fmt.Sprintf("127.0.0.1:%d", second), answers("somebody else", 1))
 	objects.udp[second] = "default/two:main"
 	c.apply(objects)
-	c.eventually("a port that is taken is told of", func() bool {
-		return strings.Contains(c.get("problems"), fmt.Sprintf("UDP %d cannot be opened", second))
+	c.Eventually("a port that is taken is told of", func() bool {
+		return strings.Contains(c.Get("problems"), fmt.Sprintf("UDP %d cannot be opened", second))
 	})
 	if got := client.ask("x"); got != "a:x" {
 		t.Errorf("%q beside a port that cannot be opened", got)
@@ -236,10 +236,10 @@ func TestPortsOfUDPFollowTheConfigMap(t *testing.T) {
 	}
 	objects.udp[first] = "default/two:1000"
 	c.apply(objects)
-	c.eventually("the port leads to the other Service", func() bool { return client.ask("x") == "b:x" })
+	c.Eventually("the port leads to the other Service", func() bool { return client.ask("x") == "b:x" })
 	delete(objects.udp, first)
 	c.apply(objects)
-	c.eventually("the port is closed", func() bool {
+	c.Eventually("the port is closed", func() bool {
 		_, _ = client.Write([]byte("x"))
 		_, err := client.hear(100 * time.Millisecond)
 		return errors.Is(err, syscall.ECONNREFUSED)

@@ -53,7 +53,7 @@ func (c *controller) get(name string, how client) (certificate, body string, err
 			if how.address != "" {
 				dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(how.address)}
 			}
-			conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(how.server, fmt.Sprint(c.https)))
+			conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(how.server, fmt.Sprint(c.HTTPSPort)))
 			if err == nil && how.wrap != nil {
 				conn = how.wrap(conn)
 			}
@@ -71,10 +71,10 @@ func (c *controller) get(name string, how client) (certificate, body string, err
 
 // expect demands who shows a certificate, and how the answer begins.
 func (c *controller) expect(name string, how client, certificate, body string) {
-	c.t.Helper()
+	c.T.Helper()
 	gotCertificate, gotBody, err := c.get(name, how)
 	if err != nil || gotCertificate != certificate || !strings.HasPrefix(gotBody, body) {
-		c.t.Errorf("%s: certificate %q, answer %q, error %v; want %q, %q", name, gotCertificate, gotBody, err, certificate, body)
+		c.T.Errorf("%s: certificate %q, answer %q, error %v; want %q, %q", name, gotCertificate, gotBody, err, certificate, body)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestPassthrough(t *testing.T) {
 	}
 
 	t.Run("names", func(t *testing.T) {
-		c.t = t
+		c.T = t
 		c.expect("pass.example", client{}, backendName, "backend pass.example 5")
 		c.expect("PASS.example", client{}, backendName, "backend PASS.example 5")
 		c.expect("alias.example", client{}, backendName, "backend alias.example 5")
@@ -142,7 +142,7 @@ func TestPassthrough(t *testing.T) {
 		}
 	})
 	t.Run("ways to say hello", func(t *testing.T) {
-		c.t = t
+		c.T = t
 		long := &tls.Config{NextProtos: append(longNames(), "http/1.1")}
 		for name, how := range map[string]client{
 			"byte by byte":           {wrap: func(conn net.Conn) net.Conn { return chopped{conn, 1} }},
@@ -154,7 +154,7 @@ func TestPassthrough(t *testing.T) {
 			"IPv6":                   {server: "::1"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				c.t = t
+				c.T = t
 				c.expect("pass.example", how, backendName, "backend pass.example 5")
 				if !strings.HasPrefix(name, "16 KiB") { // nginx refuses those, which is its own affair
 					c.expect("normal.example", how, own, "plain for=")
@@ -163,12 +163,12 @@ func TestPassthrough(t *testing.T) {
 		}
 	})
 	t.Run("the client's address", func(t *testing.T) {
-		c.t = t
+		c.T = t
 		c.expect("normal.example", client{address: "127.0.0.7"}, own, "plain for=127.0.0.7 port=443 proto=https")
 		c.expect("normal.example", client{server: "::1"}, own, "plain for=::1 port=443 proto=https")
 	})
 	t.Run("no TLS", func(t *testing.T) {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.https))
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.HTTPSPort))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,11 +180,11 @@ func TestPassthrough(t *testing.T) {
 		}
 	})
 	t.Run("programs", func(t *testing.T) {
-		out, err := exec.Command("curl", "-sk", "--resolve", fmt.Sprintf("pass.example:%d:127.0.0.1", c.https), fmt.Sprintf("https://pass.example:%d/", c.https)).CombinedOutput()
+		out, err := exec.Command("curl", "-sk", "--resolve", fmt.Sprintf("pass.example:%d:127.0.0.1", c.HTTPSPort), fmt.Sprintf("https://pass.example:%d/", c.HTTPSPort)).CombinedOutput()
 		if err != nil || !strings.HasPrefix(string(out), "backend pass.example") {
 			t.Errorf("curl: %v: %s", err, out)
 		}
-		command := exec.Command("openssl", "s_client", "-connect", fmt.Sprintf("127.0.0.1:%d", c.https), "-servername", "pass.example")
+		command := exec.Command("openssl", "s_client", "-connect", fmt.Sprintf("127.0.0.1:%d", c.HTTPSPort), "-servername", "pass.example")
 		command.Stdin = strings.NewReader("")
 		out, err = command.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "CN = "+backendName) {
@@ -193,28 +193,28 @@ func TestPassthrough(t *testing.T) {
 	})
 	t.Run("bytes and half-close", func(t *testing.T) { checkEcho(t, c) })
 	t.Run("changes", func(t *testing.T) {
-		c.t = t
-		before := c.reloads()
-		c.write(objects(https, plain, echo, "", `nginx.ingress.kubernetes.io/backend-protocol: HTTPS`))
-		c.eventually("pass.example ends here", func() bool {
+		c.T = t
+		before := c.Reloads()
+		c.Write(objects(https, plain, echo, "", `nginx.ingress.kubernetes.io/backend-protocol: HTTPS`))
+		c.Eventually("pass.example ends here", func() bool {
 			certificate, body, err := c.get("pass.example", client{})
 			return err == nil && certificate == own && strings.HasPrefix(body, "backend pass.example 5")
 		})
-		c.write(objects(https, plain, echo, "", passes))
-		c.eventually("pass.example passes through again", func() bool {
+		c.Write(objects(https, plain, echo, "", passes))
+		c.Eventually("pass.example passes through again", func() bool {
 			certificate, _, err := c.get("pass.example", client{})
 			return err == nil && certificate == backendName
 		})
-		if after := c.reloads(); after > before+1 { // one for the shape of HTTPS backends
+		if after := c.Reloads(); after > before+1 { // one for the shape of HTTPS backends
 			t.Errorf("%d reloads", after-before)
 		}
 	})
 	t.Run("PROXY header of a load balancer", func(t *testing.T) {
-		c.t = t
-		c.write(objects(https, plain, echo, `use-proxy-protocol: "true", proxy-real-ip-cidr: "127.0.0.1/32"`, passes))
+		c.T = t
+		c.Write(objects(https, plain, echo, `use-proxy-protocol: "true", proxy-real-ip-cidr: "127.0.0.1/32"`, passes))
 		for _, version := range []byte{1, 2} {
 			how := client{wrap: func(conn net.Conn) net.Conn { return introduced{conn, version, new(bool)} }}
-			c.eventually("nginx believes the header", func() bool {
+			c.Eventually("nginx believes the header", func() bool {
 				_, body, err := c.get("normal.example", how)
 				return err == nil && strings.HasPrefix(body, "plain for=192.0.2.7 port=443 proto=https")
 			})
@@ -227,10 +227,10 @@ func TestPassthrough(t *testing.T) {
 		}
 	})
 	t.Run("forwarded headers", func(t *testing.T) {
-		c.t = t
-		c.write(objects(https, plain, echo, `use-forwarded-headers: "true", proxy-real-ip-cidr: "127.0.0.1/32"`, passes))
+		c.T = t
+		c.Write(objects(https, plain, echo, `use-forwarded-headers: "true", proxy-real-ip-cidr: "127.0.0.1/32"`, passes))
 		for address, want := range map[string]string{"127.0.0.1": "for=198.51.100.3", "127.0.0.9": "for=127.0.0.9"} {
-			c.eventually(want, func() bool {
+			c.Eventually(want, func() bool {
 				body, err := c.getForwarded(address)
 				return err == nil && strings.Contains(body, want+" ")
 			})
@@ -259,7 +259,7 @@ func (i introduced) Write(p []byte) (int, error) {
 // getForwarded asks normal.example with an X-Forwarded-For header, from an address.
 func (c *controller) getForwarded(address string) (string, error) {
 	dialer := tls.Dialer{NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}, Config: &tls.Config{InsecureSkipVerify: true, ServerName: "normal.example"}}
-	conn, err := dialer.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.https))
+	conn, err := dialer.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.HTTPSPort))
 	if err != nil {
 		return "", err
 	}
@@ -267,29 +267,6 @@ func (c *controller) getForwarded(address string) (string, error) {
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: normal.example\r\nX-Forwarded-For: 198.51.100.3\r\nConnection: close\r\n\r\n")
 	text, err := io.ReadAll(conn)
 	return string(text), err
-}
-
-// reloads sums the counter of reloads.
-func (c *controller) reloads() int {
-	c.t.Helper()
-	response, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", c.healthz))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	sum := 0
-	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "fairway_reload_total{"); found {
-			n := 0
-			_, _ = fmt.Sscan(rest[strings.LastIndex(rest, " ")+1:], &n) // a counter is a number
-			sum += n
-		}
-	}
-	return sum
 }
 
 // longNames makes a hello of 16 KiB.
@@ -303,7 +280,7 @@ func longNames() []string {
 
 // checkEcho sends 64 MiB through, says that it is done, and still gets all of the answer.
 func checkEcho(t *testing.T, c *controller) {
-	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.https), &tls.Config{InsecureSkipVerify: true, ServerName: "echo.example"})
+	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.HTTPSPort), &tls.Config{InsecureSkipVerify: true, ServerName: "echo.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
