@@ -208,12 +208,11 @@ function M.two(list, seconds)
     if list.weighted or seconds then
         return M.random(list, seconds), M.random(list, seconds)
     end
-    local first = random(count)
     if count == 1 then
         return list[1], list[1]
     end
-    local second = random(count - 1)
-    return list[first], list[second < first and second or second + 1]
+    local first = random(count)
+    return list[first], list[(first + random(count - 1) - 1) % count + 1]
 end
 
 return M

@@ -11,9 +11,13 @@ local endpoints = require "fairway.endpoints"
 local inflight = require "fairway.inflight"
 local slow_start = require "fairway.slow_start"
 
+local in_flight, weight_of = inflight.at, slow_start.weight
+local byte = string.byte
 local exp, max = math.exp, math.max
-local now = ngx.now
+local now, start_time = ngx.now, ngx.req.start_time
 local var = ngx.var
+
+local zero, point = 48, 46 -- "0" and "."
 
 local forget = 10   -- seconds after which a time counts for 1/e
 local failure = 1   -- seconds that a failed try counts as
@@ -46,9 +50,9 @@ end
 
 local function note(average, time)
     local at = now()
-    local old = decayed(average, at)
+    local weight = exp((average.at - at) / forget)
+    local old = average.time * weight
     if time < old and not average.assumed then
-        local weight = exp((average.at - at) / forget)
         time = old * weight + time * (1 - weight)
     end
     average.time, average.at, average.assumed = time, at, nil
@@ -56,7 +60,7 @@ end
 
 -- Gives how long a request would take at an endpoint.
 local function cost(list, endpoint, at, seconds)
-    return (decayed(average_of(list, endpoint), at) + least) * (1 + inflight.at(endpoint) / slow_start.weight(endpoint, seconds))
+    return (decayed(average_of(list, endpoint), at) + least) * (1 + in_flight(endpoint) / weight_of(endpoint, seconds))
 end
 
 function M.choose(backend, balance, failed)
@@ -79,14 +83,31 @@ function M.choose(backend, balance, failed)
     return first
 end
 
--- Gives the last of the times in a variable, one for each try; nil when there is none.
+-- Gives the last of the times in a variable, one for each try; nil when there is none. Most are as "0.012", and tonumber takes its time.
 local function last_time(text)
-    return text and (tonumber(text) or tonumber(text:match("([^, ]+)$")))
+    if not text then
+        return nil
+    end
+    local a, p, b, c, d, more = byte(text, 1, 6)
+    if d and not more and p == point then
+        return (a * 1000 + b * 100 + c * 10 + d - 1111 * zero) / 1000
+    end
+    return tonumber(text) or tonumber(text:match("([^, ]+)$"))
+end
+
+-- Tells whether a request that ends cannot change an average, as is usual when there are many in a millisecond: the average is of this very moment,
+-- and the request took no longer, all in all.
+local function tells_nothing(average)
+    local at = now()
+    return average.at == at and not average.assumed and ngx.status < 500 and at - start_time() <= average.time
 end
 
 -- Notes how long the endpoint took. Called when a request ends that it was chosen for.
 function M.finished(endpoint)
     local average = endpoint.average
+    if tells_nothing(average) then
+        return
+    end
     local time = last_time(var.upstream_header_time)
     if time then
         note(average, time)

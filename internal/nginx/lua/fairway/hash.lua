@@ -44,18 +44,22 @@ local function winner(numbers, number)
     return place
 end
 
--- Gives { { weight, place… }… }: among endpoints of one weight the highest number wins, so that only these have to be bent.
-local function classes_of(list)
-    local classes, by_weight = {}, {}
+-- Gives the places of a list's endpoints by weight, with their numbers in that order, and of the last of each weight what it is: among
+-- endpoints of one weight the highest number wins, so that only these have to be bent.
+local function classes_of(list, numbers)
+    local places = {}
     for i = 1, #list do
-        local weight = list[i][3] or 1
-        local class = by_weight[weight]
-        if not class then
-            class = { weight }
-            by_weight[weight] = class
-            classes[#classes + 1] = class
-        end
-        class[#class + 1] = i
+        places[i] = i
+    end
+    table.sort(places, function(a, b)
+        local one, other = list[a][3] or 1, list[b][3] or 1
+        return one < other or one == other and a < b
+    end)
+    local classes = { places = places, numbers = {}, ends = {} }
+    for i = 1, #places do
+        local weight, after = list[places[i]][3] or 1, list[places[i + 1]]
+        classes.numbers[i] = numbers[places[i]]
+        classes.ends[i] = not (after and (after[3] or 1) == weight) and weight
     end
     return classes
 end
@@ -63,25 +67,27 @@ end
 local function weighted_winner(list, numbers, number)
     local classes = list.classes
     if not classes then
-        classes = classes_of(list)
+        classes = classes_of(list, numbers)
         list.classes = classes
     end
+    local in_order, ends = classes.numbers, classes.ends
     local place, highest = nil, -1
-    for i = 1, #classes do
-        local class = classes[i]
-        local best, most = nil, -2147483649
-        for k = 2, #class do
-            local result = mix(bxor(number, numbers[class[k]]))
-            if result > most then
-                best, most = class[k], result
-            end
+    local best, most = nil, -2147483649
+    for i = 1, #in_order do
+        local result = mix(bxor(number, in_order[i]))
+        if result > most then
+            best, most = i, result
         end
-        local score = class[1] / -log((most + 2147483648.5) / 4294967296) -- of a number between 0 and 1
-        if score > highest then
-            place, highest = best, score
+        local weight = ends[i]
+        if weight then
+            local score = weight / -log((most + 2147483648.5) / 4294967296) -- of a number between 0 and 1
+            if score > highest then
+                place, highest = best, score
+            end
+            most = -2147483649
         end
     end
-    return place
+    return classes.places[place]
 end
 
 -- Gives the endpoint of a list for a key.

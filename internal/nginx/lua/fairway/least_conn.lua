@@ -34,12 +34,15 @@ local function least_of(list, start)
 end
 
 local function weighted_least_of(list, seconds)
-    local best, least = nil, huge
+    local best, least, earliest = nil, huge, huge
     for i = 1, #list do
         local endpoint = list[i]
         local load = at(endpoint) / weight_of(endpoint, seconds)
-        if load < least or load == least and (endpoint.due or 0) < (best.due or 0) then
-            best, least = endpoint, load
+        if load <= least then
+            local due = endpoint.due or 0
+            if load < least or due < earliest then
+                best, least, earliest = endpoint, load, due
+            end
         end
     end
     return best

@@ -8,6 +8,7 @@ local endpoints = require "fairway.endpoints"
 local inflight = require "fairway.inflight"
 local slow_start = require "fairway.slow_start"
 
+local at = inflight.at
 local weight_of = slow_start.weight
 
 local M = { counts = true }
@@ -19,10 +20,11 @@ function M.choose(backend, balance, failed)
     end
     local seconds = backend.newest and slow_start.seconds(backend, balance)
     local first, second = endpoints.two(list, seconds)
-    if inflight.at(second) / weight_of(second, seconds) < inflight.at(first) / weight_of(first, seconds) then
-        return second
+    local of_first, of_second = at(first), at(second)
+    if list.weighted or seconds then
+        of_first, of_second = of_first / weight_of(first, seconds), of_second / weight_of(second, seconds)
     end
-    return first
+    return of_second < of_first and second or first
 end
 
 return M

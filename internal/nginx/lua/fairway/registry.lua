@@ -55,13 +55,28 @@ function M.note(host)
     end
 end
 
--- Gives each route of a freshly decoded host its policy. The tables of the other decoded hosts say what is still in use.
+-- Tells whether a policy says nothing but how to balance.
+local function is_only_balance(policy)
+    for member in pairs(policy) do
+        if member ~= "id" and member ~= "balance" then
+            return false
+        end
+    end
+    return true
+end
+
+-- Gives each route of a freshly decoded host its policy, unless that concerns the balancer alone, which asks for `balance` by its ID. The
+-- tables of the other decoded hosts say what is still in use.
 function M.adopt(host, ...)
     age(...)
     M.note(host)
     host.special = host.redirect or host.closed or host.app_root or (host.tls and host.tls.ca) or nil
     for _, route in ipairs(host.r) do
-        route.policy = route.p and host.policies[route.p]
+        local policy = route.p and host.policies[route.p]
+        if policy then
+            route.balance = policy.balance
+            route.policy = not is_only_balance(policy) and policy or nil
+        end
     end
     if host.aliases then
         host.also = {}

@@ -18,6 +18,7 @@ local limit = require "fairway.limit"
 local prepare = require "fairway.prepare"
 local rewrite = require "fairway.rewrite"
 local store = require "fairway.store"
+local target = require "fairway.target"
 local template = require "fairway.template"
 
 local backend_of, host_of, refresh = store.backend, store.host, store.refresh
@@ -132,16 +133,13 @@ local function choose_fallback(route, policy)
         return answer.status(policy, 503)
     end
     prepare.tell_error(route.i, 503)
-    if route.o then
-        key = key .. " " .. route.o:match("^(.*) %S+$") .. " -"
-    end
-    var.fairway_backend = key
+    var.fairway_backend = target.of(key, route.o and route.o:match("^(.*) %S+$") .. " -")
     return route.sf
 end
 
 -- Gives what $fairway_backend is for a route or a canary, see target.lua.
 local function target_of(chosen)
-    chosen.target = chosen.o and chosen.b .. " " .. chosen.o or chosen.b
+    chosen.target = target.of(chosen.b, chosen.o)
     return chosen.target
 end
 
@@ -158,7 +156,7 @@ local function choose_backend(route, policy)
     end
     local chosen = route
     if route.c then
-        local taker, canary_backend = canary(route.c, policy and policy.balance, key)
+        local taker, canary_backend = canary(route.c, route.balance, key)
         if taker then
             chosen = taker
             var.proxy_alternative_upstream_name = canary_backend.n
