@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fairway-ingress/fairway/internal/golden"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
@@ -22,14 +24,31 @@ import (
 func TestAccepted(t *testing.T) {
 	golden.Run(t, "testdata/*/*.txtar", func(t *testing.T, file *golden.Case) {
 		c := readCase(t, file)
-		if c.Flavor == "expressions" || c.Enterprise {
-			t.Skip("the simulator knows neither that flavor nor Enterprise")
+		if c.Enterprise {
+			t.Skip("the simulator does not know Enterprise")
 		}
 		state, _ := c.build()
 		gateway := kongtest.New(kongtest.Options{Version: c.Version + ".0", DBLess: true, Plugins: c.Plugins, Flavor: c.Flavor})
 		push(t, gateway, state.Document(c.gateway().Version, entity.Flat))
 		if requests := file.Part("requests.txt"); requests != nil {
 			file.Compare(t, *update, golden.Part{Name: "requests.txt", Text: answerAll(t, gateway, string(requests))})
+		}
+	})
+}
+
+// TestExpressionsAgree asks the requests of the cases of a gateway of flavor expressions: they take the same ways.
+func TestExpressionsAgree(t *testing.T) {
+	golden.Run(t, "testdata/*/*.txtar", func(t *testing.T, file *golden.Case) {
+		c, requests := readCase(t, file), file.Part("requests.txt")
+		if requests == nil || c.Flavor != "traditional_compatible" || !c.gateway().Version.AtLeast(3, 0) {
+			t.Skip("it asks nothing that both flavors can answer")
+		}
+		c.Flavor = "expressions"
+		state, _ := c.build()
+		gateway := kongtest.New(kongtest.Options{Version: c.Version + ".0", DBLess: true, Plugins: c.Plugins, Flavor: c.Flavor})
+		push(t, gateway, state.Document(c.gateway().Version, entity.Flat))
+		if diff := cmp.Diff(string(requests), answerAll(t, gateway, string(requests))); diff != "" {
+			t.Errorf("(-fields +expressions)\n%s", diff)
 		}
 	})
 }

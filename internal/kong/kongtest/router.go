@@ -33,7 +33,7 @@ type Answer struct {
 	Plugins []string
 }
 
-// Route tells which way a request takes in a gateway of flavor traditional_compatible, by what Kong documents of it.
+// Route tells which way a request takes in a gateway of flavor traditional_compatible or expressions, by what Kong documents of it.
 func (s *Simulator) Route(r Request) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,11 +58,12 @@ type candidate struct {
 	expression       bool
 	priority, length float64
 	matched          string
+	rank             float64 // of an expression
 }
 
 func (c *candidate) compare(o *candidate) int {
 	return cmp.Or(
-		cmp.Compare(c.kinds, o.kinds), compareBool(c.plainHosts, o.plainHosts), cmp.Compare(c.headers, o.headers),
+		cmp.Compare(c.rank, o.rank), cmp.Compare(c.kinds, o.kinds), compareBool(c.plainHosts, o.plainHosts), cmp.Compare(c.headers, o.headers),
 		compareBool(c.expression, o.expression), cmp.Compare(c.priority, o.priority), cmp.Compare(c.length, o.length),
 		cmp.Compare(c.route["id"].(string), o.route["id"].(string)),
 	)
@@ -86,6 +87,14 @@ func (s *Simulator) match(o object, r Request) *candidate {
 	protocols := texts(o["protocols"])
 	if !slices.Contains(protocols, "http") && !slices.Contains(protocols, "https") && !slices.ContainsFunc(protocols, isGRPC) {
 		return nil
+	}
+	if text, ok := o["expression"].(string); ok {
+		holds, err := parseExpression(text)
+		if err != nil || !holds(r.field) {
+			return nil
+		}
+		c.rank, _ = o["priority"].(float64)
+		return c
 	}
 	if methods := texts(o["methods"]); len(methods) > 0 {
 		if !slices.Contains(methods, r.Method) {

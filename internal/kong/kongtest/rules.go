@@ -52,36 +52,38 @@ var matchers = map[string][]string{
 
 var protocolGroups = [][]string{{"http", "https"}, {"grpc", "grpcs"}, {"tcp", "tls", "udp"}, {"tls_passthrough"}}
 
-func checkRoute(flavor string) func(object, version) object {
-	return func(o object, _ version) object {
-		errs := object{}
-		protocols := texts(o["protocols"])
-		if len(protocols) == 0 {
-			return errs
-		}
-		group := slices.IndexFunc(protocolGroups, func(g []string) bool { return slices.Contains(g, protocols[0]) })
-		for _, p := range protocols {
-			if group < 0 || !slices.Contains(protocolGroups[group], p) {
-				errs["protocols"] = "these sets are mutually exclusive: ('http', 'https'), ('grpc', 'grpcs'), ('tcp', 'tls', 'udp'), ('tls_passthrough')"
-				return errs
-			}
-		}
-		if strings.HasPrefix(protocols[0], "grpc") && o["strip_path"] == true {
-			errs["strip_path"] = "cannot set 'strip_path' when 'protocols' is 'grpc' or 'grpcs'"
-		}
-		checkMatchers(o, flavor, group, protocols, errs)
+func checkRoute(o object, _ version) object {
+	errs := object{}
+	protocols := texts(o["protocols"])
+	if len(protocols) == 0 {
 		return errs
 	}
+	group := slices.IndexFunc(protocolGroups, func(g []string) bool { return slices.Contains(g, protocols[0]) })
+	for _, p := range protocols {
+		if group < 0 || !slices.Contains(protocolGroups[group], p) {
+			errs["protocols"] = "these sets are mutually exclusive: ('http', 'https'), ('grpc', 'grpcs'), ('tcp', 'tls', 'udp'), ('tls_passthrough')"
+			return errs
+		}
+	}
+	if strings.HasPrefix(protocols[0], "grpc") && o["strip_path"] == true {
+		errs["strip_path"] = "cannot set 'strip_path' when 'protocols' is 'grpc' or 'grpcs'"
+	}
+	checkMatchers(o, group, protocols, errs)
+	return errs
 }
 
-func checkMatchers(o object, flavor string, group int, protocols []string, errs object) {
+func checkMatchers(o object, group int, protocols []string, errs object) {
 	allowed := map[string]bool{}
 	for _, p := range protocols {
 		for _, m := range matchers[p] {
 			allowed[m] = true
 		}
 	}
-	some := o["expression"] != nil
+	expression, isExpression := o["expression"].(string)
+	if _, err := parseExpression(expression); isExpression && err != nil {
+		errs["expression"] = "invalid expression: " + err.Error()
+	}
+	some := isExpression
 	for _, m := range []string{"methods", "hosts", "headers", "paths", "snis", "sources", "destinations"} {
 		if isUnset(o[m]) {
 			continue
@@ -89,7 +91,7 @@ func checkMatchers(o object, flavor string, group int, protocols []string, errs 
 		if !allowed[m] {
 			errs[m] = "cannot set '" + m + "' when 'protocols' is '" + strings.Join(protocols, "' or '") + "'"
 		}
-		if flavor == "expressions" && some {
+		if isExpression {
 			errs["@entity"] = []any{"cannot set '" + m + "' together with 'expression'"}
 		}
 		some = true

@@ -72,7 +72,7 @@ func schemas(v version, flavor string) []*schema {
 			),
 		},
 		{
-			name: "routes", singular: "route", path: "routes", below: "routes", key: "name", check: checkRoute(flavor),
+			name: "routes", singular: "route", path: "routes", below: "routes", key: "name", check: checkRoute,
 			fields: meta(append(routeFields(v, flavor), toOne("service", "services", false, false))...),
 		},
 		{name: "upstreams", singular: "upstream", path: "upstreams", key: "name", check: checkUpstream, fields: upstreamFields()},

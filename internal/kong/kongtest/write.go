@@ -33,6 +33,10 @@ func (w *writing) settle(id string) (object, *failure) {
 	if w.isPatch {
 		o = merge(w.old, w.sent)
 	}
+	wrongURL := ""
+	if w.schema.name == "services" {
+		wrongURL = expandURL(o)
+	}
 	now := float64(w.sim.now().Unix())
 	if o["id"] == nil {
 		o["id"] = id
@@ -49,6 +53,9 @@ func (w *writing) settle(id string) (object, *failure) {
 	o = fill(w.schema.fields, o, w.sim.version)
 	w.adjust(o)
 	errs := validate(w.schema.fields, o, w.sim.version)
+	if wrongURL != "" {
+		errs["url"] = wrongURL
+	}
 	if w.schema.name == "plugins" {
 		w.sim.checkPlugin(o, w.sent, errs)
 	}

@@ -9,7 +9,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fairway-ingress/fairway/internal/model"
 )
+
+// expresses tells whether routes are expressions.
+func (t *translation) expresses() bool { return t.gateway.Flavor == "expressions" }
+
+func splitAll(paths []model.KongPath) [][]model.KongPath {
+	var parts [][]model.KongPath
+	for _, p := range paths {
+		parts = append(parts, []model.KongPath{p})
+	}
+	return parts
+}
 
 // express writes what a route matches as an expression, for gateways of that flavor, which have no other way.
 func (t *translation) express(r *route) {
@@ -23,7 +36,9 @@ func (t *translation) express(r *route) {
 			all = append(all, "("+strings.Join(parts, " || ")+")")
 		}
 	}
-	one(each(r.Protocols, func(p string) string { return "net.protocol == " + quote(p) }))
+	if !onlySecure(r.Protocols) {
+		one(each(r.Protocols, func(p string) string { return "net.protocol == " + quote(p) }))
+	}
 	one(each(r.Methods, func(m string) string { return "http.method == " + quote(m) }))
 	one(each(r.Hosts, expressHost))
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
@@ -42,6 +57,11 @@ func (t *translation) express(r *route) {
 	}
 	r.Expression, r.Priority = strings.Join(all, " && "), r.weight()
 	r.Methods, r.Hosts, r.Headers, r.SNIs, r.Paths, r.Destinations, r.RegexPriority = nil, nil, nil, nil, nil, nil, nil
+}
+
+// onlySecure tells whether the route is for TLS alone, or for gRPC: then its protocols say so, and plain requests have to find it to be redirected.
+func onlySecure(protocols []string) bool {
+	return !slices.ContainsFunc(protocols, func(p string) bool { return p != "https" && p != "grpc" && p != "grpcs" })
 }
 
 func each(list []string, write func(string) string) []string {
@@ -86,11 +106,14 @@ func (r *route) weight() int64 {
 			plain = 0
 		}
 	}
+	// The path of a prefix itself is an expression too, and yet no more than the prefix.
+	if r.has(model.KongExact) || r.has(model.KongRegex) {
+		expression = 1
+	}
 	for _, p := range r.Paths {
-		if strings.HasPrefix(p, "~") {
-			expression = 1
+		if expression == 1 || !strings.HasPrefix(p, "~") {
+			longest = max(longest, len(p))
 		}
-		longest = max(longest, len(p))
 	}
 	priority := int64(0)
 	if r.RegexPriority != nil {

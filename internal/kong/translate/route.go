@@ -44,7 +44,8 @@ func (t *translation) addRoutes(sources []*model.KongRoute) {
 	}
 }
 
-// makeRoutes makes one route of a source, or two where exact paths need another priority, and those of canaries.
+// makeRoutes makes one route of a source, or two where exact paths need another priority, and those of canaries. An expression has one priority, so
+// with them each path is a route.
 func (t *translation) makeRoutes(source *model.KongRoute) {
 	if isStream(source) {
 		t.makeStreamRoute(source)
@@ -52,7 +53,10 @@ func (t *translation) makeRoutes(source *model.KongRoute) {
 	}
 	readable := t.readable(source)
 	parts := [][]model.KongPath{readable}
-	if source.Options.RegexPriority == nil {
+	switch {
+	case t.expresses():
+		parts = splitAll(readable)
+	case source.Options.RegexPriority == nil:
 		parts = splitExact(readable)
 	}
 	for i, paths := range parts {
@@ -60,7 +64,7 @@ func (t *translation) makeRoutes(source *model.KongRoute) {
 			continue
 		}
 		suffix := ""
-		if i == 1 && len(parts[0]) > 0 {
+		if i == 1 && len(parts[0]) > 0 && !t.expresses() {
 			suffix = ".exact"
 		}
 		r := t.newRoute(source, paths, suffix)
@@ -213,7 +217,7 @@ func (t *translation) finish(r *route) bool {
 	} else {
 		t.close(r)
 	}
-	if t.gateway.Flavor == "expressions" {
+	if t.expresses() {
 		t.express(r)
 	}
 	return true

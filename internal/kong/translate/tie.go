@@ -82,7 +82,7 @@ func (t *translation) dropDuplicates(group []*route) {
 			if owner == r {
 				return len(r.Hosts) < 2 // a second host of the same route is no duplicate
 			}
-			if !isDefaultRoute(r) {
+			if !isDefaultRoute(r) && owner.source != r.source {
 				t.problem(r.source.Origin.Ref, p.Field, model.ReasonShadowed, "%s is older and has the same host and path; this one is not served",
 					owner.describe())
 			}
