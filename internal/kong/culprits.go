@@ -88,7 +88,7 @@ func (p *pushing) ask(ctx context.Context, state *entity.State, found faults) {
 	var questions []func() error
 	for _, e := range state.Entities {
 		last := good[entity.PlaceOf(e)]
-		if e.Kind() == entity.Targets || last != nil && p.print(entity.WithMeta(last, *e.Common())) == p.print(e) {
+		if e.Kind().Path == "" || last != nil && p.print(entity.WithMeta(last, *e.Common())) == p.print(e) {
 			continue
 		}
 		questions = append(questions, func() error {

@@ -145,13 +145,16 @@ func (x *dumping) all(ctx context.Context) error {
 	if err := together(kinds); err != nil {
 		return err
 	}
-	var upstreams []func() error
+	var below []func() error
 	for _, place := range slices.Collect(maps.Keys(x.held)) {
-		if place.Kind == entity.Upstreams.Name {
-			upstreams = append(upstreams, func() error { return x.list(ctx, entity.Targets, place.ID) })
+		switch place.Kind {
+		case entity.Upstreams.Name:
+			below = append(below, func() error { return x.list(ctx, entity.Targets, place.ID) })
+		case entity.ConsumerGroups.Name:
+			below = append(below, func() error { return x.list(ctx, entity.Memberships, place.ID) })
 		}
 	}
-	return together(upstreams)
+	return together(below)
 }
 
 // together runs all, so many at a time, and gives the first error.
@@ -209,7 +212,12 @@ func (x *dumping) list(ctx context.Context, kind *entity.Kind, parent string) er
 	for _, record := range records {
 		tags := record.Tags()
 		if !slices.Contains(tags, tag) {
-			continue // a target that somebody else put into our upstream
+			continue // a target or a consumer that somebody else put into our upstream or group
+		}
+		if kind == entity.Memberships {
+			m := entity.NewMembership(parent, record.ID())
+			x.held[entity.PlaceOf(m)] = plan.HoldEntity(m, x.driver.labels.Tags(m))
+			continue
 		}
 		h := plan.Hold(kind, record.Text, tags)
 		if e := x.wanted[h.Place]; e != nil {

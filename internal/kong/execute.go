@@ -5,10 +5,12 @@ package kong
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/fairway-ingress/fairway/internal/kong/admin"
+	"github.com/fairway-ingress/fairway/internal/kong/entity"
 	"github.com/fairway-ingress/fairway/internal/kong/plan"
 )
 
@@ -137,6 +139,8 @@ func needs(o, other *plan.Operation) bool {
 func carry(ctx context.Context, client *admin.Client, o *plan.Operation) error {
 	at := admin.Address{Kind: o.Kind, ID: o.ID, Parent: o.Parent}
 	switch {
+	case o.Kind == entity.Memberships:
+		return carryMembership(ctx, client, at, o)
 	case o.Verb == plan.Delete:
 		return client.Delete(ctx, at)
 	case o.Verb == plan.Create && o.Kind.Path == "":
@@ -147,6 +151,25 @@ func carry(ctx context.Context, client *admin.Client, o *plan.Operation) error {
 	}
 	_, err := client.Put(ctx, at, o.Body)
 	return err
+}
+
+// carryMembership sends one that is about a consumer's membership in a group, which is there or not, and nothing between. One that is there already,
+// because an answer was lost, is in order.
+func carryMembership(ctx context.Context, client *admin.Client, at admin.Address, o *plan.Operation) error {
+	if o.Verb == plan.Delete {
+		at.ID = o.Member
+		return client.Delete(ctx, at)
+	}
+	body, err := json.Marshal(map[string]string{"consumer": entity.Text(o.Entity, "consumer")})
+	if err != nil {
+		return err
+	}
+	_, err = client.Post(ctx, at, body)
+	failure := new(admin.Error)
+	if errors.As(err, &failure) && failure.Class == admin.Conflict {
+		return nil
+	}
+	return moved(err)
 }
 
 // patched tells whether an entity is changed by PATCH: PUT would take the SNIs of a certificate, and knows no new targets.
@@ -166,10 +189,11 @@ func createTarget(ctx context.Context, client *admin.Client, at admin.Address, o
 	failure := new(admin.Error)
 	switch {
 	case errors.As(err, &failure) && failure.Class == admin.Conflict:
-		if _, patchErr := client.Patch(ctx, at, o.Body); patchErr == nil {
-			return nil
+		_, patchErr := client.Patch(ctx, at, o.Body)
+		if errors.As(patchErr, &failure) && failure.Class == admin.Gone {
+			return err // somebody else's target has the address
 		}
-		return err
+		return patchErr
 	case err != nil:
 		return moved(err)
 	case record.ID() != o.ID:

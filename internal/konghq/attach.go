@@ -26,8 +26,11 @@ func (r *run) attachments(n *notes, owner model.Origin) []model.KongAttachment {
 			a.Plugin = r.plugin(object)
 		} else {
 			consequence := "the routes concerned answer 503, as it may have been to keep somebody out"
-			if owner.Kind == "KongConsumer" {
+			switch owner.Kind {
+			case "KongConsumer":
 				consequence = "the consumer goes without credentials"
+			case "KongConsumerGroup":
+				consequence = "its members go without credentials"
 			}
 			r.refuse(why, owner.Ref, n.field("plugins"), model.ReasonMissingPlugin, "%s; %s", why, consequence)
 		}

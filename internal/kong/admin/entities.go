@@ -44,7 +44,8 @@ func (r Record) Tags() []string {
 	return tags
 }
 
-// Address is where an entity is in the Admin API. Parent is the id of the upstream of a target, and empty otherwise.
+// Address is where an entity is in the Admin API. Parent is the id of what it is found below, for kinds that have no other path; the ID of a membership
+// is then that of the consumer.
 type Address struct {
 	Kind   *entity.Kind
 	ID     string
@@ -58,7 +59,7 @@ func (c *Client) collection(kind *entity.Kind, parent string) string {
 		prefix = "/" + url.PathEscape(c.o.Workspace)
 	}
 	if kind.Path == "" {
-		return prefix + "/upstreams/" + url.PathEscape(parent) + "/" + kind.Below
+		return prefix + entity.KindNamed(kind.To(kind.Within).Kind).Path + "/" + url.PathEscape(parent) + "/" + kind.Below
 	}
 	return prefix + kind.Path
 }
@@ -109,7 +110,8 @@ func (c *Client) entity(ctx context.Context, r request) (Record, error) {
 // pageSize is the largest that Kong gives.
 const pageSize = "1000"
 
-// List reads all entities of a kind that have a tag; an empty tag stands for all. Targets are those of one upstream, whatever their tags.
+// List reads all entities of a kind that have a tag; an empty tag stands for all. Targets are those of one upstream, whatever their tags, and
+// memberships are the consumers of one group.
 func (c *Client) List(ctx context.Context, kind *entity.Kind, parent, tag string) ([]Record, error) {
 	var all []Record
 	seen := map[string]bool{}
@@ -143,11 +145,15 @@ func (c *Client) List(ctx context.Context, kind *entity.Kind, parent, tag string
 
 func readPage(body []byte) (records []Record, offset string, err error) {
 	var page struct {
-		Data   json.RawMessage `json:"data"`
-		Offset any             `json:"offset"`
+		Data      json.RawMessage `json:"data"`
+		Consumers json.RawMessage `json:"consumers"` // of a group, before 3.5
+		Offset    any             `json:"offset"`
 	}
 	if err := json.Unmarshal(body, &page); err != nil {
 		return nil, "", fmt.Errorf("list is no JSON: %w", err)
+	}
+	if page.Data == nil {
+		page.Data = page.Consumers
 	}
 	if len(page.Data) > 0 && page.Data[0] == '[' { // an empty list may be {}
 		if err := json.Unmarshal(page.Data, &records); err != nil {

@@ -114,3 +114,17 @@ type ConsumerGroup struct {
 	Meta
 	Name string `kong:"name"`
 }
+
+// Membership puts a consumer into a group; Enterprise only.
+type Membership struct {
+	Meta
+	ConsumerGroup *Reference `kong:"consumer_group"`
+	Consumer      *Reference `kong:"consumer"`
+}
+
+// NewMembership puts the consumer with an id into a group. The id of a membership is only known here: it is made of theirs, and has no tags.
+func NewMembership(group, consumer string) *Membership {
+	return &Membership{
+		Meta: Meta{ID: NewID(Memberships, group+"/"+consumer)}, ConsumerGroup: &Reference{ID: group}, Consumer: &Reference{ID: consumer},
+	}
+}

@@ -45,7 +45,7 @@ func encodeTo(out *bytes.Buffer, e Entity, form Form, tags []string) {
 		if f.name == "tags" && tags != nil {
 			v = reflect.ValueOf(tags)
 		}
-		if !empty(v) {
+		if hidden := e.Kind().Bare && (f.name == "id" || f.name == "tags"); !hidden && !empty(v) {
 			first = w.key(f.name, first)
 			w.value(v, f.set)
 		}
@@ -68,7 +68,7 @@ func (f *field) referenceOf(e Entity) *Reference {
 
 // layouts has the fields of every struct that is written, entities and records inside them.
 var layouts = layoutsOf(
-	Service{}, Route{}, Upstream{}, Target{}, Certificate{}, SNI{}, CACertificate{}, Plugin{}, Consumer{}, ConsumerGroup{},
+	Service{}, Route{}, Upstream{}, Target{}, Certificate{}, SNI{}, CACertificate{}, Plugin{}, Consumer{}, ConsumerGroup{}, Membership{},
 	KeyAuth{}, BasicAuth{}, HMACAuth{}, JWT{}, OAuth2{}, ACL{}, MTLSAuth{},
 	Peer{}, Healthchecks{}, ActiveHealthcheck{}, PassiveHealthcheck{}, Healthy{}, Unhealthy{},
 )

@@ -9,8 +9,10 @@ type Kind struct {
 	Name, Singular string
 	// Path is the collection in the Admin API, empty where it is found below a parent alone.
 	Path string
-	// Below is the name of the collection in paths below a parent.
-	Below string
+	// Below is the name of the collection in paths below a parent, and Within the field that names the parent of those that have no other path.
+	Below, Within string
+	// Bare says that Kong knows an entity by what it refers to: it has neither an id nor tags.
+	Bare bool
 	// Key is the field that names an entity to people and in paths; empty for none.
 	Key string
 	// Foreign are the references to other kinds.
@@ -58,8 +60,14 @@ var (
 		Foreign: []ForeignKey{{Field: "certificate", Kind: "certificates", Cascade: true}},
 	}
 	Targets = &Kind{
-		Name: "targets", Singular: "target", Below: "targets", Key: "target", Unique: [][]string{{"upstream", "target"}}, Rank: 3,
+		Name: "targets", Singular: "target", Below: "targets", Within: "upstream", Key: "target", Unique: [][]string{{"upstream", "target"}}, Rank: 3,
 		Foreign: []ForeignKey{{Field: "upstream", Kind: "upstreams", Cascade: true}},
+	}
+	// Memberships are of consumers in consumer groups.
+	Memberships = &Kind{
+		Name: "consumer_group_consumers", Singular: "consumer_group_consumer", Below: "consumers", Within: "consumer_group", Bare: true,
+		Unique: [][]string{{"consumer_group", "consumer"}}, Rank: 3, Enterprise: true,
+		Foreign: []ForeignKey{{Field: "consumer_group", Kind: "consumer_groups", Cascade: true}, {Field: "consumer", Kind: "consumers", Cascade: true}},
 	}
 	Services = &Kind{
 		Name: "services", Singular: "service", Path: "/services", Below: "services", Key: "name", Unique: [][]string{{"name"}}, Rank: 4,
@@ -110,7 +118,7 @@ func Kinds() []*Kind {
 	return []*Kind{
 		CACertificates, Certificates, ConsumerGroups, Consumers,
 		Upstreams,
-		SNIs, Targets, KeyAuths, BasicAuths, HMACAuths, JWTs, OAuth2s, ACLs, MTLSAuths,
+		SNIs, Targets, Memberships, KeyAuths, BasicAuths, HMACAuths, JWTs, OAuth2s, ACLs, MTLSAuths,
 		Services, Routes, Plugins,
 	}
 }
@@ -167,6 +175,9 @@ func (*Consumer) Kind() *Kind { return Consumers }
 
 // Kind gives [ConsumerGroups].
 func (*ConsumerGroup) Kind() *Kind { return ConsumerGroups }
+
+// Kind gives [Memberships].
+func (*Membership) Kind() *Kind { return Memberships }
 
 // Kind gives [KeyAuths].
 func (*KeyAuth) Kind() *Kind { return KeyAuths }

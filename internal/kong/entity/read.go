@@ -54,7 +54,7 @@ var makers = map[*Kind]func() Entity{
 	Services: make1[Service], Routes: make1[Route], Upstreams: make1[Upstream], Targets: make1[Target], Certificates: make1[Certificate], SNIs: make1[SNI],
 	CACertificates: make1[CACertificate], Plugins: make1[Plugin], Consumers: make1[Consumer], ConsumerGroups: make1[ConsumerGroup],
 	KeyAuths: make1[KeyAuth], BasicAuths: make1[BasicAuth], HMACAuths: make1[HMACAuth], JWTs: make1[JWT], OAuth2s: make1[OAuth2], ACLs: make1[ACL],
-	MTLSAuths: make1[MTLSAuth],
+	MTLSAuths: make1[MTLSAuth], Memberships: make1[Membership],
 }
 
 func make1[T any, P interface {
@@ -67,6 +67,9 @@ func make1[T any, P interface {
 func read(kind *Kind, row map[string]any) Entity {
 	e := makers[kind]()
 	readInto(reflect.ValueOf(e).Elem(), row)
+	if m, ok := e.(*Membership); ok && m.ConsumerGroup != nil && m.Consumer != nil {
+		return NewMembership(m.ConsumerGroup.ID, m.Consumer.ID)
+	}
 	return e
 }
 

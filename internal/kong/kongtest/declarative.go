@@ -101,6 +101,11 @@ func (l *loading) collect(sc *schema, list []any, place []string, link string, p
 			continue
 		}
 		it.sent, it.o = sent, maps.Clone(sent)
+		for _, name := range []string{"id", "tags"} {
+			if sc.bare && sent[name] != nil {
+				it.errs[name] = "unknown field"
+			}
+		}
 		l.items = append(l.items, it)
 		if parent != nil {
 			it.o[link] = parent

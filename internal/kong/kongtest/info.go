@@ -70,7 +70,7 @@ func (q *request) root() object {
 		},
 	}
 	if q.version.atLeast(version{3, 6}) {
-		root["edition"] = "community"
+		root["edition"] = map[bool]string{false: "community", true: "enterprise"}[q.enterprise]
 	}
 	if !q.version.atLeast(version{3, 0}) {
 		delete(root["configuration"].(object), "router_flavor")

@@ -61,6 +61,9 @@ func (q *request) answer() reply {
 	if a, ok := q.information(); ok {
 		return a
 	}
+	if a, ok := q.group(); ok {
+		return a
+	}
 	sc := q.byPath(q.segments[0])
 	if sc == nil {
 		return failed(notFound)

@@ -265,7 +265,7 @@ func (s *Simulator) pluginsOf(route object) []string {
 	for _, p := range s.store.rows["plugins"] {
 		forRoute := p["route"] == nil || idOf(p["route"]) == route["id"]
 		forService := p["service"] == nil || idOf(p["service"]) == idOf(route["service"])
-		if p["enabled"] != false && p["consumer"] == nil && forRoute && forService {
+		if p["enabled"] != false && p["consumer"] == nil && p["consumer_group"] == nil && forRoute && forService {
 			names[p["name"].(string)] = true
 		}
 	}

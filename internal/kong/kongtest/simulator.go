@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Version string
 	DBLess  bool
+	// Enterprise adds consumer groups, which is all of Kong Enterprise that is simulated.
+	Enterprise bool
 	// Plugins are those that the gateway has; nil for [Bundled].
 	Plugins []string
 	Flavor  string // traditional_compatible unless given
@@ -38,6 +40,7 @@ type Simulator struct {
 	version      version
 	versionText  string
 	dbless       bool
+	enterprise   bool
 	flavor       string
 	token        string
 	plugins      []string
@@ -60,7 +63,7 @@ type Simulator struct {
 // New makes an empty gateway.
 func New(o Options) *Simulator {
 	s := &Simulator{
-		versionText: cmp.Or(o.Version, "3.9.3"), dbless: o.DBLess, flavor: cmp.Or(o.Flavor, "traditional_compatible"), token: o.Token,
+		versionText: cmp.Or(o.Version, "3.9.3"), dbless: o.DBLess, enterprise: o.Enterprise, flavor: cmp.Or(o.Flavor, "traditional_compatible"), token: o.Token,
 		plugins: o.Plugins, maxBody: cmp.Or(o.MaxBody, 10<<20), emptyObjects: o.EmptyObjects, extra: o.Extra, now: o.Now,
 		pluginTable: plugins(), schemas: map[string]*schema{}, store: newStore(), loaded: declared{hash: zeroHash},
 	}
@@ -71,7 +74,11 @@ func New(o Options) *Simulator {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	for _, sc := range schemas(s.version, s.flavor) {
+	kinds := schemas(s.version, s.flavor)
+	if s.enterprise {
+		kinds = enterprise(kinds)
+	}
+	for _, sc := range kinds {
 		if sc.plugin == "" || slices.Contains(s.plugins, sc.plugin) {
 			s.order = append(s.order, sc)
 			s.schemas[sc.name] = sc

@@ -12,6 +12,7 @@ type schema struct {
 	fields         []field
 	together       []string                         // fields that are unique together
 	plugin         string                           // without which the collection is not there
+	bare           bool                             // rows show neither id nor tags
 	check          func(o object, v version) object // what spans several fields
 }
 

@@ -34,10 +34,12 @@ type Operation struct {
 	Verb   Verb
 	Kind   *entity.Kind
 	ID     string
-	Parent string // the upstream of a target
+	Parent string // see [Held]
 	// Entity is the wanted one, nil for a delete. Tags are those that it is written with.
 	Entity entity.Entity
 	Tags   []string
+	// Member is the consumer of a membership that ends.
+	Member string
 	Body   []byte
 	// After are the operations that must have been carried out before, Behind those that must be over, whatever came of them.
 	After, Behind []*Operation
@@ -59,13 +61,7 @@ func (o *Operation) Result() *Held {
 	if o.Verb == Delete {
 		return nil
 	}
-	read := func(name string) string {
-		if name == "id" {
-			return o.ID
-		}
-		return entity.Text(o.Entity, name)
-	}
-	h := Hold(o.Kind, read, o.Tags)
+	h := HoldEntity(o.Entity, o.Tags)
 	h.Stale = o.Verb == Park
 	return h
 }
@@ -125,8 +121,8 @@ func (d *diff) compare(e entity.Entity) {
 		return
 	}
 	o := &Operation{Kind: e.Kind(), ID: place.ID, Entity: e, Tags: tags, Body: entity.Encode(e, entity.Body, tags)}
-	if e.Kind() == entity.Targets {
-		o.Parent = entity.Text(e, "upstream")
+	if within := e.Kind().Within; within != "" {
+		o.Parent = entity.Text(e, within)
 	}
 	if h != nil {
 		o.Verb = Update
@@ -180,7 +176,7 @@ func (d *diff) deletes() {
 	})
 	for _, h := range gone {
 		if !d.goesWithParent(h) {
-			o := &Operation{Verb: Delete, Kind: entity.KindNamed(h.Place.Kind), ID: h.Place.ID, Parent: h.Parent, Tags: h.Tags}
+			o := &Operation{Verb: Delete, Kind: entity.KindNamed(h.Place.Kind), ID: h.Place.ID, Parent: h.Parent, Tags: h.Tags, Member: h.Values["consumer"]}
 			if r, known := d.refused[h.Place]; known && r.Print == "" {
 				o.Refused = r.Reason
 			}

@@ -17,7 +17,7 @@ import (
 // Held is an entity of ours that a gateway holds, as far as planning needs it.
 type Held struct {
 	Place entity.Place
-	// Parent is the upstream of a target.
+	// Parent is the id of what the entity is found below: of the upstream of a target, of the group of a membership.
 	Parent string
 	// Tags are all tags, sorted, the fingerprint among them: equal tags are equal entities.
 	Tags []string
@@ -40,10 +40,20 @@ func Hold(kind *entity.Kind, read Reader, tags []string) *Held {
 			h.Values[name] = normal(kind, name, text)
 		}
 	}
-	if kind == entity.Targets {
-		h.Parent = read("upstream")
+	if kind.Within != "" {
+		h.Parent = read(kind.Within)
 	}
 	return h
+}
+
+// HoldEntity notes an entity as it was written with tags.
+func HoldEntity(e entity.Entity, tags []string) *Held {
+	return Hold(e.Kind(), func(name string) string {
+		if name == "id" {
+			return e.Common().ID
+		}
+		return entity.Text(e, name)
+	}, tags)
 }
 
 // fieldsOf lists the fields of a kind that are of interest.

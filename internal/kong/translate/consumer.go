@@ -4,6 +4,7 @@
 package translate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,15 +18,16 @@ type consumer struct {
 	source *model.KongConsumer
 }
 
-// group is an entity and its source.
+// group is an entity, and what it comes to for its members.
 type group struct {
 	*entity.ConsumerGroup
-	source *model.KongConsumerGroup
+	// closed, when not empty, is why members must not show credentials.
+	closed string
 }
 
 // addConsumers adds consumers with their credentials, and groups.
 func (t *translation) addConsumers() {
-	t.addGroups()
+	groups := t.addGroups()
 	for _, source := range t.kong.Consumers {
 		key := source.Username
 		if key == "" {
@@ -35,34 +37,55 @@ func (t *translation) addConsumers() {
 			Meta: t.meta(entity.Consumers, key, source.Origin, "", source.Tags), Username: source.Username, CustomID: source.CustomID,
 		}}
 		t.add(c.Consumer)
-		if !t.attachToConsumer(c) {
+		if !t.attachToConsumer(c, t.joinGroups(c, groups)) {
 			continue
 		}
 		for _, credential := range source.Credentials {
 			t.addCredential(c, credential)
 		}
-		if len(source.Groups) > 0 {
-			t.problem(source.Origin.Ref, "consumerGroups", model.ReasonUnsupported, "membership in consumer groups needs Kong Enterprise; it is not set")
-		}
 	}
 }
 
-func (t *translation) addGroups() {
+// joinGroups makes a consumer a member of its groups. It gives why the consumer must not show credentials, or "": a plugin that is to hold members back
+// is not there.
+func (t *translation) joinGroups(c *consumer, groups []*group) (closed string) {
+	if len(c.source.Groups) > 0 && !t.gateway.Enterprise {
+		t.problem(c.source.Origin.Ref, "consumerGroups", model.ReasonUnsupported, "membership in consumer groups needs Kong Enterprise; it is not set")
+	}
+	for _, g := range groups {
+		if !slices.Contains(c.source.Groups, g.Name) {
+			continue
+		}
+		m := entity.NewMembership(g.ID, c.ID)
+		m.Owner, m.Field = c.source.Origin.Ref, "consumerGroups"
+		t.add(m)
+		closed = firstOf(closed, g.closed)
+	}
+	return closed
+}
+
+func (t *translation) addGroups() []*group {
+	var groups []*group
 	for _, source := range t.kong.Groups {
 		if !t.gateway.Enterprise {
 			t.problem(source.Origin.Ref, "", model.ReasonUnavailable, "consumer groups need Kong Enterprise; this one has no effect")
 			continue
 		}
-		g := &group{source: source, ConsumerGroup: &entity.ConsumerGroup{
+		g := &group{ConsumerGroup: &entity.ConsumerGroup{
 			Meta: t.meta(entity.ConsumerGroups, source.Name, source.Origin, "", source.Tags), Name: source.Name,
 		}}
 		t.add(g.ConsumerGroup)
+		groups = append(groups, g)
 		for _, a := range source.Plugins {
+			if why := t.missing(a, source.Origin.Ref); why != "" {
+				g.closed = firstOf(g.closed, why+", which its group "+g.Name+" asks for")
+			}
 			if t.usable(a.Plugin) {
 				t.uses = append(t.uses, pluginUse{a.Plugin, scope{group: g.ConsumerGroup}})
 			}
 		}
 	}
+	return groups
 }
 
 // addCredential adds what a consumer shows. Its id is that of the Secret's, not of the key, so that another key is a change of the same credential.

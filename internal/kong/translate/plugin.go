@@ -91,9 +91,9 @@ func (t *translation) attachToService(e *entity.Service, s *model.KongService) {
 	}
 }
 
-// attachToConsumer tells whether the consumer may show credentials: not when a plugin that is to hold it back is not there.
-func (t *translation) attachToConsumer(c *consumer) bool {
-	closed := ""
+// attachToConsumer tells whether the consumer may show credentials: not when a plugin that is to hold it back is not there. Closed is why its groups
+// keep it from that, or "".
+func (t *translation) attachToConsumer(c *consumer, closed string) bool {
 	for _, a := range c.source.Plugins {
 		closed = firstOf(closed, t.missing(a, c.source.Origin.Ref))
 		if t.usable(a.Plugin) {
