@@ -25,7 +25,7 @@ import (
 // judgeKong has the webhook judge custom resources too, and plugins by the gateways' own schemas.
 func (f *controllerFlags) judgeKong(meaning *konghq.Options, objects controller.Source, driver *kong.Driver) {
 	if watched, ok := objects.(*kube.Source); ok {
-		f.webhook.kong = &admission.Kong{Options: *meaning, Snapshot: watched.Snapshot, Schema: driver.Judge}
+		f.webhook.kong = &admission.Kong{Options: *meaning, Snapshot: watched.Snapshot, Schema: driver.Judge, OpenSource: driver.OpenSource}
 	}
 }
 

@@ -33,6 +33,8 @@ type Kong struct {
 	Snapshot func() *source.Snapshot
 	// Schema asks a gateway whether it takes a plugin: refusal says why not. An error means that no gateway can be asked. Nil is to ask nobody.
 	Schema func(ctx context.Context, plugin *model.KongPlugin) (refusal string, err error)
+	// OpenSource tells whether a gateway answers that is no Enterprise; nil for never.
+	OpenSource func() bool
 }
 
 // object reads what is to be judged; nil for a kind that nobody judges.
@@ -76,6 +78,9 @@ func (k *Kong) answer(ctx context.Context, asked *request, warn bool) *admission
 	if len(v.Refusals) == 0 && k.Schema != nil {
 		k.askGateway(ctx, &v, object)
 	}
+	if _, isGroup := object.(*kongapi.KongConsumerGroup); isGroup && v.Ours && k.OpenSource != nil && k.OpenSource() {
+		tellEnterprise(asked, &v)
+	}
 	whole := verdict{}
 	whole.Ours, whole.Refusals, whole.Warnings = v.Ours, v.Refusals, v.Warnings
 	response := whole.answer(object.GetName(), warn)
@@ -94,6 +99,20 @@ func (k *Kong) extend(v *verdict, ing *netv1.Ingress) {
 	}
 	more := konghq.ReviewIngress(&k.Options, k.Snapshot(), ing)
 	v.Refusals, v.Warnings = append(v.Refusals, more.Refusals...), append(v.Warnings, more.Warnings...)
+}
+
+// tellEnterprise refuses what would have no effect. One that is there already may be changed, so that nobody is kept from taking it away.
+func tellEnterprise(asked *request, v *konghq.Verdict) {
+	const why = "consumer groups need Kong Enterprise, and the gateway is open source"
+	p := model.Problem{
+		Object: model.Ref{Kind: asked.Kind.Kind, Namespace: asked.Namespace, Name: asked.Name}, Reason: model.ReasonUnavailable, Message: why,
+	}
+	if asked.Operation == admissionv1.Create {
+		p.Refusal = why
+		v.Refusals = append(v.Refusals, p)
+		return
+	}
+	v.Warnings = append(v.Warnings, p)
 }
 
 // askGateway adds what a gateway says of the plugins. Without a gateway the object may be stored: it is judged again when it is sent there.

@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -45,6 +46,7 @@ func TestKongObjectsAreJudged(t *testing.T) {
 		name, group, kind, object string
 		schema                    string // what the gateway says; "away" when there is none
 		refused, warned           string
+		operation                 admissionv1.Operation // Create unless given
 	}{
 		{name: "plugin", group: kongapi.Group, kind: "KongPlugin", object: "{metadata: {name: p}, plugin: cors, config: {}}"},
 		{
@@ -105,11 +107,25 @@ func TestKongObjectsAreJudged(t *testing.T) {
 			name: "configuration that nobody reads", kind: "Secret", schema: "no",
 			object: "{metadata: {name: unread, labels: {konghq.com/validate: plugin}}, data: {other: e30=}}",
 		},
+		{
+			name: "group that open source has not", group: kongapi.Group, kind: "KongConsumerGroup",
+			object:  "{metadata: {name: gold, annotations: {kubernetes.io/ingress.class: kong}}}",
+			refused: "consumer groups need Kong Enterprise",
+		},
+		{
+			name: "group that is there already", group: kongapi.Group, kind: "KongConsumerGroup", operation: admissionv1.Update,
+			object: "{metadata: {name: gold, annotations: {kubernetes.io/ingress.class: kong}}}",
+			warned: "consumer groups need Kong Enterprise",
+		},
+		{
+			name: "group of another class", group: kongapi.Group, kind: "KongConsumerGroup",
+			object: "{metadata: {name: gold, annotations: {kubernetes.io/ingress.class: else}}}",
+		},
 		{name: "other Secret", kind: "Secret", object: "{metadata: {name: x}, data: {}}"},
 		{name: "other kind", group: "apps", kind: "Deployment", object: "{metadata: {name: x}}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k := &Kong{Options: konghq.Options{}, Snapshot: func() *source.Snapshot { return world }}
+			k := &Kong{Options: konghq.Options{}, Snapshot: func() *source.Snapshot { return world }, OpenSource: func() bool { return true }}
 			k.Schema = func(context.Context, *model.KongPlugin) (string, error) {
 				if c.schema == "away" {
 					return "", errors.New("connection refused")
@@ -121,7 +137,7 @@ func TestKongObjectsAreJudged(t *testing.T) {
 				t.Fatal(err)
 			}
 			kind := metav1.GroupVersionKind{Group: c.group, Version: "v1", Kind: c.kind}
-			asked := &request{Kind: kind, Namespace: "a", Operation: admissionv1.Create, Object: raw}
+			asked := &request{Kind: kind, Namespace: "a", Operation: cmp.Or(c.operation, admissionv1.Create), Object: raw}
 			response := k.answer(t.Context(), asked, true)
 			message := ""
 			if response.Result != nil {

@@ -28,6 +28,18 @@ func (d *Driver) Judge(ctx context.Context, plugin *model.KongPlugin) (refusal s
 	return "", err
 }
 
+// OpenSource tells whether a gateway answers that is no Enterprise.
+func (d *Driver) OpenSource() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, g := range d.gateways {
+		if g.about != nil && !g.about.Enterprise {
+			return true
+		}
+	}
+	return false
+}
+
 // answering gives a gateway that answered when it was looked at last, or nil.
 func (d *Driver) answering() *gateway {
 	d.mu.Lock()
