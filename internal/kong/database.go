@@ -21,9 +21,10 @@ import (
 // database is what we know of one that gateways share. It is there from a dump until something makes us doubt.
 type database struct {
 	held map[entity.Place]*plan.Held
-	// refused are versions of entities that Kong did not take; they are tried again at the next verification.
+	at   time.Time
+	// refused are versions of entities that Kong did not take since then; they are tried again after a while.
 	refused map[entity.Place]plan.Refusal
-	at      time.Time
+	since   time.Time
 }
 
 // writers bounds the operations under way; the client bounds requests by a flag of the admin.
@@ -106,6 +107,7 @@ func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) err
 	if d.database != nil && time.Since(d.database.at) < d.o.VerifyEvery {
 		return nil
 	}
+	old := d.database
 	d.database = nil
 	held, drifted, err := d.dump(ctx, g, wanted, d.o.ReverseSync)
 	if err != nil {
@@ -115,7 +117,10 @@ func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) err
 		d.o.Log.Info("an entity was changed by hand and is repaired", "entity", what)
 	}
 	now := time.Now()
-	d.database = &database{held: held, refused: map[entity.Place]plan.Refusal{}, at: now}
+	d.database = &database{held: held, at: now, refused: map[entity.Place]plan.Refusal{}, since: now}
+	if old != nil && time.Since(old.since) < d.o.RetryEvery {
+		d.database.refused, d.database.since = old.refused, old.since
+	}
 	d.mu.Lock()
 	d.verified = now
 	d.mu.Unlock()

@@ -31,9 +31,9 @@ type document struct {
 	good map[entity.Place]entity.Entity
 	// recalled tells whether the gateway was asked for what it holds.
 	recalled bool
-	// refused are versions of entities that were not taken, by place; they are tried again at the next verification.
+	// refused are versions of entities that were not taken, by place; they are tried again after a while.
 	refused map[entity.Place]plan.Refusal
-	at      time.Time
+	since   time.Time
 }
 
 // hashOf is the name that Kong gives a document that is sent as text.
@@ -83,7 +83,7 @@ func (d *Driver) applyDocuments(ctx context.Context, ready []*gateway, m *model.
 func (d *Driver) documentOf(g *gateway, likeness string) *document {
 	doc := d.documents[g.endpoint.URL]
 	if doc == nil || doc.likeness != likeness {
-		doc = &document{likeness: likeness, refused: map[entity.Place]plan.Refusal{}, at: time.Now()}
+		doc = &document{likeness: likeness, refused: map[entity.Place]plan.Refusal{}, since: time.Now()}
 		d.documents[g.endpoint.URL] = doc
 	}
 	return doc
@@ -127,8 +127,8 @@ const isolations = 5
 
 // run sees to it that the gateway holds what is wanted, or that without what it refuses and all that would be wrong without it.
 func (p *pushing) run(ctx context.Context) error {
-	if time.Since(p.doc.at) > p.driver.o.VerifyEvery {
-		p.doc.at = time.Now()
+	if time.Since(p.doc.since) > p.driver.o.RetryEvery {
+		p.doc.since = time.Now()
 		if len(p.doc.refused) > 0 {
 			p.doc.wanted, p.doc.refused = "", map[entity.Place]plan.Refusal{}
 		}

@@ -39,8 +39,9 @@ type Options struct {
 	Own bool
 	// Leads tells whether this replica leads; nil for always.
 	Leads func() bool
-	// WatchEvery is how often each gateway is looked at, 3 s unless given; VerifyEvery how often all that it holds is, 10 min unless given.
-	WatchEvery, VerifyEvery time.Duration
+	// WatchEvery is how often each gateway is looked at, 3 s unless given; VerifyEvery how often all that it holds is, and RetryEvery how often it is
+	// asked again to take what it refused, 10 min unless given.
+	WatchEvery, VerifyEvery, RetryEvery time.Duration
 	// Patience is how long Apply waits for a gateway that answers, and LookPatience how long one may take to say how it is; 5 s unless given.
 	Patience, LookPatience time.Duration
 	// LeaveOut has what a gateway without a database refuses left out, even where its last good form is known. A plugin that decides who may pass keeps
@@ -79,6 +80,7 @@ type Driver struct {
 // New makes a driver that has not spoken with anybody yet.
 func New(o Options) *Driver {
 	o.WatchEvery, o.VerifyEvery = cmp.Or(o.WatchEvery, 3*time.Second), cmp.Or(o.VerifyEvery, 10*time.Minute)
+	o.RetryEvery = cmp.Or(o.RetryEvery, 10*time.Minute)
 	o.Patience, o.LookPatience = cmp.Or(o.Patience, 5*time.Second), cmp.Or(o.LookPatience, 5*time.Second)
 	if o.Leads == nil {
 		o.Leads = func() bool { return true }

@@ -259,3 +259,26 @@ func TestColdSyncWithoutADatabase(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedIsTriedAgain: verifications leave what was refused alone, until a while has passed.
+func TestRefusedIsTriedAgain(t *testing.T) {
+	for name, options := range map[string]kongtest.Options{"database": withDatabase, "DB-less": dbless} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(o *Options) { o.VerifyEvery = time.Millisecond }, options)
+			b.want(apps(2), limit("app-1", "many"))
+			b.apply()
+			b.writes(0)
+			time.Sleep(2 * time.Millisecond)
+			b.apply()
+			if calls := b.writes(0); len(calls) != 0 {
+				t.Errorf("a verification tries what was refused: %v", calls)
+			}
+			b.driver.o.RetryEvery = time.Millisecond
+			time.Sleep(2 * time.Millisecond)
+			b.apply()
+			if calls := b.writes(0); len(calls) != 1 || calls[0].Status != 400 {
+				t.Errorf("after a while the writes are %v, want one that is refused", calls)
+			}
+		})
+	}
+}
