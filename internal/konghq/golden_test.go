@@ -51,6 +51,7 @@ type testCase struct {
 	// Plugins are those of the gateway; none for all.
 	Plugins     []string
 	StreamPorts []int
+	Workspace   string
 	Open        bool
 	// Print are the kinds that the case is about; none for all. "tags" and "ids" show them too.
 	Print    []string
@@ -82,7 +83,7 @@ func (c *testCase) gateway() *entity.Gateway {
 func (c *testCase) build() (*entity.State, []model.Problem) {
 	result := ingress.NewBuilder(c.Ingress).Build(c.snapshot)
 	konghq.NewBuilder(&c.Options).Build(c.snapshot, result)
-	state, problems := translate.New(translate.Options{OpenWithoutPlugin: c.Open}).Translate(result.Model, c.gateway())
+	state, problems := translate.New(translate.Options{OpenWithoutPlugin: c.Open, Workspace: c.Workspace}).Translate(result.Model, c.gateway())
 	return state, model.SortProblems(append(problems, result.Model.Problems...))
 }
 

@@ -52,8 +52,8 @@ func (q *request) export() string {
 	document := object{"_format_version": q.newest(), "_transform": false}
 	for _, sc := range q.order {
 		rows := []any{}
-		for _, id := range slices.Sorted(maps.Keys(q.store.rows[sc.name])) {
-			o := copied(q.store.rows[sc.name][id]).(object)
+		for _, id := range slices.Sorted(maps.Keys(q.store.all(sc.name))) {
+			o := copied(q.store.all(sc.name)[id]).(object)
 			for _, f := range sc.fields {
 				if _, set := o[f.name]; !set {
 					o[f.name] = nil

@@ -212,9 +212,7 @@ func (l *loading) settle(it *item) {
 
 // withStore is the simulator with what is being loaded, for rules that look at other entities.
 func (l *loading) withStore() *Simulator {
-	return &Simulator{
-		version: l.version, dbless: true, flavor: l.flavor, plugins: l.plugins, pluginTable: l.pluginTable, schemas: l.schemas, now: l.now, store: l.store,
-	}
+	return l.over(l.store)
 }
 
 // unite is the second stage: references and uniqueness.

@@ -170,7 +170,7 @@ func (s *Simulator) Members(group string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
-	for _, row := range s.store.rows[membershipsName] {
+	for _, row := range s.store.all(membershipsName) {
 		if s.store.get(groupsName, idOf(row["consumer_group"]))["name"] == group {
 			name, _ := s.store.get("consumers", idOf(row["consumer"]))["username"].(string)
 			names = append(names, name)

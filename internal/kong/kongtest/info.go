@@ -156,7 +156,7 @@ func described(fields []field) []any {
 func (q *request) tags() reply {
 	data := []any{}
 	for _, sc := range q.order {
-		for _, id := range slices.Sorted(maps.Keys(q.store.rows[sc.name])) {
+		for _, id := range slices.Sorted(maps.Keys(q.store.all(sc.name))) {
 			for _, tag := range texts(q.store.get(sc.name, id)["tags"]) {
 				if len(q.segments) == 1 || q.segments[1] == tag {
 					data = append(data, object{"tag": tag, "entity_name": sc.name, "entity_id": id})

@@ -87,7 +87,7 @@ func (q *request) ids(sc *schema, parent string) ([]string, *failure) {
 	}
 	custom := q.query.Get("custom_id")
 	var ids []string
-	for id, o := range q.store.rows[sc.name] {
+	for id, o := range q.store.all(sc.name) {
 		if wanted(texts(o["tags"])) && (custom == "" || sc.name != "consumers" || o["custom_id"] == custom) {
 			ids = append(ids, id)
 		}

@@ -58,6 +58,9 @@ func (s *Simulator) below(parent *schema, name string) (*schema, string) {
 }
 
 func (q *request) answer() reply {
+	if a, ok := q.enter(); ok {
+		return a
+	}
 	if a, ok := q.information(); ok {
 		return a
 	}

@@ -39,7 +39,7 @@ func (s *Simulator) Route(r Request) Answer {
 	defer s.mu.Unlock()
 	r.Scheme, r.Method = cmp.Or(r.Scheme, "http"), cmp.Or(r.Method, "GET")
 	var best *candidate
-	for _, o := range s.store.rows["routes"] {
+	for _, o := range s.store.all("routes") {
 		if c := s.match(o, r); c != nil && (best == nil || c.compare(best) > 0) {
 			best = c
 		}
@@ -220,7 +220,7 @@ func (s *Simulator) proxy(c *candidate, r Request) Answer {
 	if c.route["preserve_host"] == true {
 		a.Host = r.Host
 	}
-	upstream := s.store.get("upstreams", s.store.unique["upstreams\x00name\x00"+encoded(service["host"])])
+	upstream := s.store.get("upstreams", s.store.byField("upstreams", "name", service["host"]))
 	if upstream == nil {
 		host, _ := service["host"].(string)
 		a.Targets = []string{host}
@@ -262,7 +262,7 @@ func joinPath(base any, path string, c *candidate) string {
 // pluginsOf lists the plugins for a route's requests, of whichever consumer.
 func (s *Simulator) pluginsOf(route object) []string {
 	names := map[string]bool{}
-	for _, p := range s.store.rows["plugins"] {
+	for _, p := range s.store.all("plugins") {
 		forRoute := p["route"] == nil || idOf(p["route"]) == route["id"]
 		forService := p["service"] == nil || idOf(p["service"]) == idOf(route["service"])
 		if p["enabled"] != false && p["consumer"] == nil && p["consumer_group"] == nil && forRoute && forService {

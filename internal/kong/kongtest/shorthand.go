@@ -11,8 +11,8 @@ import (
 // schemePorts are the ports of URLs that name none.
 var schemePorts = map[string]float64{"http": 80, "https": 443}
 
-// expandURL puts what the shorthand url of a service says into the fields that it stands for: protocol, host, port and path. It is never shown again. A URL
-// that cannot be read stays as it is, with what is wrong with it.
+// expandURL puts what the shorthand url of a service says into the fields that it stands for: protocol, host, port and path. It is never shown again.
+// Of a URL that cannot be read it says what is wrong.
 func expandURL(o object) string {
 	value, sent := o["url"]
 	delete(o, "url")

@@ -19,11 +19,13 @@ import (
 type Options struct {
 	Version string
 	DBLess  bool
-	// Enterprise adds consumer groups, which is all of Kong Enterprise that is simulated.
+	// Enterprise adds consumer groups, which, with workspaces, is all of Kong Enterprise that is simulated.
 	Enterprise bool
 	// Plugins are those that the gateway has; nil for [Bundled].
 	Plugins []string
 	Flavor  string // traditional_compatible unless given
+	// Workspaces are those besides the default one. With any the gateway is of Enterprise.
+	Workspaces []string
 	// Token must come in the header Kong-Admin-Token unless empty.
 	Token string
 	// MaxBody bounds the bodies of requests, 10 MiB unless given.
@@ -52,22 +54,30 @@ type Simulator struct {
 	schemas      map[string]*schema
 	order        []*schema
 
-	mu     sync.Mutex // guards what follows
-	store  *store
-	loaded declared
-	calls  []Call
-	fault  func(Call) *Fault
-	after  func(Call)
+	mu         sync.Mutex // guards what follows
+	store      *store     // of the default workspace
+	workspaces map[string]*store
+	loaded     declared
+	calls      []Call
+	fault      func(Call) *Fault
+	after      func(Call)
 }
 
 // New makes an empty gateway.
 func New(o Options) *Simulator {
 	s := &Simulator{
-		versionText: cmp.Or(o.Version, "3.9.3"), dbless: o.DBLess, enterprise: o.Enterprise, flavor: cmp.Or(o.Flavor, "traditional_compatible"), token: o.Token,
+		versionText: cmp.Or(o.Version, "3.9.3"), dbless: o.DBLess, enterprise: o.Enterprise || len(o.Workspaces) > 0,
+		flavor: cmp.Or(o.Flavor, "traditional_compatible"), token: o.Token,
 		plugins: o.Plugins, maxBody: cmp.Or(o.MaxBody, 10<<20), emptyObjects: o.EmptyObjects, extra: o.Extra, now: o.Now,
 		pluginTable: plugins(), schemas: map[string]*schema{}, store: newStore(), loaded: declared{hash: zeroHash},
 	}
 	s.version = parseVersion(s.versionText)
+	for _, name := range o.Workspaces {
+		if s.workspaces == nil {
+			s.workspaces = map[string]*store{}
+		}
+		s.workspaces[name] = s.store.workspace()
+	}
 	if s.plugins == nil {
 		s.plugins = Bundled()
 	}

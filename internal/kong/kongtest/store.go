@@ -16,10 +16,48 @@ type store struct {
 	// unique leads from a value that must be unique to the id that has it, children from "collection/id" to those that refer to it.
 	unique   map[string]string
 	children map[string]map[string]bool
+	// shared is the store of the default workspace, which also has what belongs to none: CA certificates, and which server names are taken.
+	shared *store
 }
 
 func newStore() *store {
-	return &store{rows: map[string]map[string]object{}, unique: map[string]string{}, children: map[string]map[string]bool{}}
+	db := &store{rows: map[string]map[string]object{}, unique: map[string]string{}, children: map[string]map[string]bool{}}
+	db.shared = db
+	return db
+}
+
+// workspace gives an empty store that shares what belongs to no workspace.
+func (db *store) workspace() *store {
+	within := newStore()
+	within.shared = db.shared
+	return within
+}
+
+// home is where the entities of a collection are kept.
+func (db *store) home(collection string) *store {
+	if collection == "ca_certificates" {
+		return db.shared
+	}
+	return db
+}
+
+// index is where the unique values of a collection are.
+func (db *store) index(collection string) map[string]string {
+	if collection == "snis" {
+		return db.shared.unique
+	}
+	return db.home(collection).unique
+}
+
+// all gives the entities of a collection by their ids.
+func (db *store) all(collection string) map[string]object {
+	return db.home(collection).rows[collection]
+}
+
+// refer gives those that refer to "collection/id".
+func (db *store) refer(parent string) map[string]bool {
+	collection, _, _ := strings.Cut(parent, "/")
+	return db.home(collection).children[parent]
 }
 
 func encoded(value any) string {
@@ -92,12 +130,12 @@ func (s *schema) references(o object) []string {
 	return refs
 }
 
-func (db *store) get(collection, id string) object { return db.rows[collection][id] }
+func (db *store) get(collection, id string) object { return db.all(collection)[id] }
 
 // clash gives the values that another entity has already, or nil.
 func (db *store) clash(s *schema, o object) object {
 	for _, key := range slices.Sorted(maps.Keys(s.constraints(o))) {
-		if id, taken := db.unique[key]; taken && id != o["id"] {
+		if id, taken := db.index(s.name)[key]; taken && id != o["id"] {
 			return s.constraints(o)[key]
 		}
 	}
@@ -107,18 +145,21 @@ func (db *store) clash(s *schema, o object) object {
 func (db *store) put(s *schema, o object) {
 	id := o["id"].(string)
 	db.remove(s, id)
-	if db.rows[s.name] == nil {
-		db.rows[s.name] = map[string]object{}
+	rows := db.home(s.name).rows
+	if rows[s.name] == nil {
+		rows[s.name] = map[string]object{}
 	}
-	db.rows[s.name][id] = o
+	rows[s.name][id] = o
 	for key := range s.constraints(o) {
-		db.unique[key] = id
+		db.index(s.name)[key] = id
 	}
 	for _, parent := range s.references(o) {
-		if db.children[parent] == nil {
-			db.children[parent] = map[string]bool{}
+		collection, _, _ := strings.Cut(parent, "/")
+		children := db.home(collection).children
+		if children[parent] == nil {
+			children[parent] = map[string]bool{}
 		}
-		db.children[parent][s.name+"/"+id] = true
+		children[parent][s.name+"/"+id] = true
 	}
 }
 
@@ -129,18 +170,18 @@ func (db *store) remove(s *schema, id string) {
 		return
 	}
 	for key := range s.constraints(old) {
-		delete(db.unique, key)
+		delete(db.index(s.name), key)
 	}
 	for _, parent := range s.references(old) {
-		delete(db.children[parent], s.name+"/"+id)
+		delete(db.refer(parent), s.name+"/"+id)
 	}
-	delete(db.rows[s.name], id)
+	delete(db.all(s.name), id)
 }
 
 // childrenOf gives the ids of a collection that refer to an entity, sorted.
 func (db *store) childrenOf(collection, parent, id string) []string {
 	var ids []string
-	for child := range db.children[parent+"/"+id] {
+	for child := range db.refer(parent + "/" + id) {
 		if name, childID, _ := strings.Cut(child, "/"); name == collection {
 			ids = append(ids, childID)
 		}
@@ -161,14 +202,19 @@ func (db *store) find(s *schema, key, parent string) object {
 	case s.name == "acls":
 		found = db.scan(s, "group", key, parent)
 	case s.name == "certificates":
-		found = db.get(s.name, idOf(db.get("snis", db.unique["snis\x00name\x00"+encoded(key)])["certificate"]))
+		found = db.get(s.name, idOf(db.get("snis", db.byField("snis", "name", key))["certificate"]))
 	case s.key != "":
-		found = db.get(s.name, db.unique[s.name+"\x00"+s.key+"\x00"+encoded(key)])
+		found = db.get(s.name, db.byField(s.name, s.key, key))
 	}
 	if found != nil && parent != "" && !slices.Contains(s.references(found), parent) {
 		return nil
 	}
 	return found
+}
+
+// byField gives the id of the entity that has a unique value, or "".
+func (db *store) byField(collection, field string, value any) string {
+	return db.index(collection)[collection+"\x00"+field+"\x00"+encoded(value)]
 }
 
 func (db *store) scan(s *schema, name, value, parent string) object {

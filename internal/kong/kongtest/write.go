@@ -134,8 +134,9 @@ func (w *writing) checkSNIs(o, errs object) {
 			errs["snis"] = complaint
 			return
 		}
-		owner := w.sim.store.get("snis", w.sim.store.unique["snis\x00name\x00"+encoded(s)])
-		if owner != nil && idOf(owner["certificate"]) != o["id"] {
+		id := w.sim.store.byField("snis", "name", s)
+		owner := w.sim.store.get("snis", id)
+		if id != "" && idOf(owner["certificate"]) != o["id"] { // nil where it is of another workspace
 			errs["snis"] = s + " already associated with existing certificate '" + idOf(owner["certificate"]) + "'"
 		}
 	}
@@ -149,7 +150,7 @@ func (s *Simulator) resolve(sc *schema, body object) *failure {
 			continue
 		}
 		for name, value := range ref {
-			id := s.store.unique[f.to+"\x00"+name+"\x00"+encoded(value)]
+			id := s.store.byField(f.to, name, value)
 			if id == "" {
 				return unresolved(f.name, ref)
 			}
@@ -226,7 +227,7 @@ func (s *Simulator) replaceSNIs(certificate string, names []any) {
 		}
 	}
 	for _, name := range names {
-		if s.store.unique["snis\x00name\x00"+encoded(name)] == "" {
+		if s.store.byField("snis", "name", name) == "" {
 			o := object{"id": randomID(), "name": name, "certificate": object{"id": certificate}, "created_at": float64(time.Now().Unix())}
 			s.store.put(snis, fill(snis.fields, o, s.version))
 		}
@@ -235,7 +236,7 @@ func (s *Simulator) replaceSNIs(certificate string, names []any) {
 
 // remove deletes an entity and what goes with it, unless something refers to it that does not.
 func (s *Simulator) remove(sc *schema, id string) *failure {
-	for _, child := range slices.Sorted(maps.Keys(s.store.children[sc.name+"/"+id])) {
+	for _, child := range slices.Sorted(maps.Keys(s.store.refer(sc.name + "/" + id))) {
 		collection, _, _ := strings.Cut(child, "/")
 		if sc.name == "ca_certificates" && s.version.atLeast(version{3, 6}) {
 			return &failure{
@@ -247,7 +248,7 @@ func (s *Simulator) remove(sc *schema, id string) *failure {
 			return stillReferenced(collection, sc.name)
 		}
 	}
-	for child := range maps.Clone(s.store.children[sc.name+"/"+id]) {
+	for child := range maps.Clone(s.store.refer(sc.name + "/" + id)) {
 		collection, childID, _ := strings.Cut(child, "/")
 		if sc.name == "ca_certificates" {
 			continue
