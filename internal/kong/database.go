@@ -20,7 +20,7 @@ import (
 
 // database is what we know of one that gateways share. It is there from a dump until something makes us doubt.
 type database struct {
-	held map[entity.Place]*plan.Held
+	held *plan.Inventory
 	at   time.Time
 	// refused are versions of entities that Kong did not take since then; they are tried again after a while.
 	refused map[entity.Place]plan.Refusal
@@ -37,7 +37,7 @@ const rounds = 4
 func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) (model.Change, []model.Problem, error) {
 	begin := time.Now()
 	state, problems := d.o.Translate(m, g.about)
-	wanted, faults := d.sound(state)
+	wanted, faults := d.sound(state, d.checker.Sound)
 	push := Push{Gateway: g.endpoint.URL, Database: true}
 	err := d.know(ctx, g, wanted)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) 
 	}
 	r := &round{driver: d, database: d.database, gateway: g, push: &push}
 	refused, err := r.run(ctx, wanted)
-	faults = append(faults, refused...)
+	faults = slices.Concat(faults, refused)
 	v := &variant{version: g.about.Version, state: wanted}
 	for _, f := range faults {
 		v.faults = append(v.faults, fault{f, consequence(f)})
@@ -65,9 +65,12 @@ func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) 
 	return model.Change{Set: push.Set, Deleted: push.Deleted, Bytes: push.Bytes}, problems, err
 }
 
+// checkFunc leaves out of a state what cannot be sent.
+type checkFunc func(*entity.State) (*entity.State, []entity.Fault)
+
 // sound gives what can be sent to a database. CA certificates are needed where others refer to them, even if they are not ours to write.
-func (d *Driver) sound(state *entity.State) (*entity.State, []entity.Fault) {
-	wanted, faults := plan.Sound(state)
+func (d *Driver) sound(state *entity.State, check checkFunc) (*entity.State, []entity.Fault) {
+	wanted, faults := check(state)
 	if !d.o.SkipCACertificates {
 		return wanted, faults
 	}
@@ -117,7 +120,7 @@ func (d *Driver) know(ctx context.Context, g *gateway, wanted *entity.State) err
 		d.o.Log.Info("an entity was changed by hand and is repaired", "entity", what)
 	}
 	now := time.Now()
-	d.database = &database{held: held, at: now, refused: map[entity.Place]plan.Refusal{}, since: now}
+	d.database = &database{held: plan.NewInventory(held), at: now, refused: map[entity.Place]plan.Refusal{}, since: now}
 	if old != nil && time.Since(old.since) < d.o.RetryEvery {
 		d.database.refused, d.database.since = old.refused, old.since
 	}

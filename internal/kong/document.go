@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -56,7 +57,7 @@ func (d *Driver) applyDocuments(ctx context.Context, ready []*gateway, m *model.
 		if kinds[name] == nil {
 			state, untranslated := d.o.Translate(m, g.about)
 			problems = append(problems, untranslated...)
-			kinds[name] = newWanted(state, g.about.Version)
+			kinds[name] = d.draftFor(name, g.about.Version).of(state)
 		}
 		all = append(all, &pushing{driver: d, gateway: g, wanted: kinds[name], doc: d.documentOf(g, name)})
 	}
@@ -66,6 +67,7 @@ func (d *Driver) applyDocuments(ctx context.Context, ready []*gateway, m *model.
 	}
 	wait.Wait()
 	refill(ctx, all)
+	maps.DeleteFunc(d.drafts, func(name string, _ *draft) bool { return kinds[name] == nil })
 	d.noteVerified()
 	var total model.Change
 	var errs []error

@@ -74,7 +74,9 @@ type Driver struct {
 	// What follows belongs to Apply.
 	generation uint64
 	database   *database
+	checker    plan.Checker         // of what a database is to hold
 	documents  map[string]*document // by URL
+	drafts     map[string]*draft    // by likeness
 }
 
 // New makes a driver that has not spoken with anybody yet.
@@ -96,7 +98,7 @@ func New(o Options) *Driver {
 	}
 	return &Driver{
 		o: o, labels: plan.Labels{Selector: o.Tag, Key: o.Key}, restarted: make(chan struct{}, 1), readied: make(chan struct{}, 1),
-		documents: map[string]*document{},
+		documents: map[string]*document{}, drafts: map[string]*draft{},
 	}
 }
 
@@ -120,7 +122,7 @@ func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error
 	}
 	d.remember(m)
 	if !d.writes(ready[0]) {
-		d.database, d.documents = nil, map[string]*document{}
+		d.database, d.documents, d.drafts = nil, map[string]*document{}, map[string]*draft{}
 		return model.Change{}, nil
 	}
 	var change model.Change

@@ -22,6 +22,8 @@ type round struct {
 	database *database
 	gateway  *gateway
 	push     *Push
+	// carried counts the operations of the last plan that were carried out.
+	carried int
 	// waiting are Problems of those that wait for something that was refused.
 	waiting []model.Problem
 }
@@ -40,7 +42,11 @@ func (r *round) run(ctx context.Context, wanted *entity.State) ([]entity.Fault, 
 			out[place] = true
 		}
 		r.waiting = nil
-		err := r.execute(ctx, plan.Diff(r.database.held, plan.Exclude(wanted, out), r.driver.labels, r.database.refused), found)
+		operations := plan.Diff(r.database.held, plan.Exclude(wanted, out), r.driver.labels, r.database.refused)
+		err := r.execute(ctx, operations, found)
+		if err == nil && r.carried == len(operations) {
+			r.database.held.Settle()
+		}
 		if err != nil || len(r.closed(wanted)) == len(closed) {
 			return slices.Collect(maps.Values(found)), err
 		}
@@ -51,6 +57,9 @@ func (r *round) run(ctx context.Context, wanted *entity.State) ([]entity.Fault, 
 // closed gives the plugins that were refused, are not held in an older form, and without which nobody may pass.
 func (r *round) closed(wanted *entity.State) faults {
 	closed := faults{}
+	if len(r.database.refused) == 0 {
+		return closed
+	}
 	for _, e := range wanted.Entities {
 		p, ok := e.(*entity.Plugin)
 		if !ok || !plan.Guards(p) {
@@ -58,7 +67,7 @@ func (r *round) closed(wanted *entity.State) faults {
 		}
 		place := entity.PlaceOf(e)
 		refusal, known := r.database.refused[place]
-		if known && r.database.held[place] == nil && refusal.Print == plan.Print(r.driver.labels.Tags(e)) {
+		if known && r.database.held.At(place) == nil && refusal.Print == plan.Print(r.driver.labels.Tags(e)) {
 			closed[place] = entity.Fault{Entity: e, Reason: refusal.Reason}
 		}
 	}
@@ -67,6 +76,7 @@ func (r *round) closed(wanted *entity.State) faults {
 
 // execute carries a plan out and notes what is refused. The error says what has to be tried again.
 func (r *round) execute(ctx context.Context, operations []*plan.Operation, found faults) error {
+	r.carried = 0
 	x := &execution{client: r.gateway.client, done: r.done}
 	x.execute(ctx, operations, writers)
 	r.push.Requests += x.requests
@@ -136,26 +146,16 @@ func (r *round) doubt(errs []error) error {
 
 // done notes what was carried out; what goes with a deleted entity is gone as well.
 func (r *round) done(o *plan.Operation) {
+	r.carried++
 	place := entity.Place{Kind: o.Kind.Name, ID: o.ID}
 	delete(r.database.refused, place)
 	if h := o.Result(); h != nil {
-		r.database.held[place] = h
+		r.database.held.Put(h)
 		r.push.Set++
 		return
 	}
 	r.push.Deleted++
-	r.drop(place)
-}
-
-func (r *round) drop(place entity.Place) {
-	delete(r.database.held, place)
-	for child, h := range r.database.held {
-		for _, key := range entity.KindNamed(child.Kind).Foreign {
-			if key.Cascade && key.Kind == place.Kind && h.Values[key.Field] == place.ID {
-				r.drop(child)
-			}
-		}
-	}
+	r.database.held.Remove(place)
 }
 
 // tellBlocked adds a Problem for an entity that waits for one of another object.

@@ -88,11 +88,10 @@ func (d *Driver) Diff(ctx context.Context) (Shown, error) {
 	}
 	for _, g := range ready {
 		state, _ := d.o.Translate(m, g.about)
-		sound := plan.Sound
+		wanted, faults := plan.Sound(state)
 		if g.about.Database {
-			sound = d.sound
+			wanted, faults = d.sound(state, plan.Sound)
 		}
-		wanted, faults := sound(state)
 		changes, err := d.differing(ctx, g, wanted)
 		if err != nil {
 			return Shown{}, fmt.Errorf("gateway %s: %w", g.endpoint.URL, err)
@@ -140,7 +139,7 @@ func (d *Driver) differingDatabase(ctx context.Context, g *gateway, wanted *enti
 		return nil, err
 	}
 	var changes []plan.Change
-	for _, o := range plan.Diff(x.held, wanted, d.labels, nil) {
+	for _, o := range plan.Diff(plan.NewInventory(x.held), wanted, d.labels, nil) {
 		c := plan.Change{Verb: o.Verb.String(), Kind: o.Kind.Singular, Name: o.ID, ID: o.ID}
 		record := x.records[entity.Place{Kind: o.Kind.Name, ID: o.ID}]
 		switch {

@@ -13,9 +13,40 @@ import (
 	"github.com/fairway-ingress/fairway/internal/kong/plan"
 )
 
+// draft is what documents for gateways that are alike are made with, from one round to the next.
+type draft struct {
+	version entity.Version
+	checker plan.Checker
+	// writer is for what can be sent at all, fallback for what is left of that.
+	writer, fallback entity.Writer
+
+	state  *entity.State // what was wanted last
+	wanted *wanted
+}
+
+// draftFor gives the draft for gateways of a likeness.
+func (d *Driver) draftFor(likeness string, version entity.Version) *draft {
+	f := d.drafts[likeness]
+	if f == nil {
+		f = &draft{
+			version: version, writer: entity.Writer{Version: version, Form: entity.Flat}, fallback: entity.Writer{Version: version, Form: entity.Flat},
+		}
+		d.drafts[likeness] = f
+	}
+	return f
+}
+
+// of gives what is wanted by a state, as it was when the state is the same.
+func (f *draft) of(state *entity.State) *wanted {
+	if f.state != state {
+		f.state, f.wanted = state, newWanted(f, state)
+	}
+	return f.wanted
+}
+
 // wanted is what gateways that are alike are to hold. It is shared by those that are pushed to at the same time.
 type wanted struct {
-	version entity.Version
+	draft *draft
 	// whole is all that can be sent at all.
 	whole *variant
 	// entities are those of the whole, by place.
@@ -51,10 +82,10 @@ const (
 	closed        = "what it should protect answers 503"
 )
 
-func newWanted(state *entity.State, version entity.Version) *wanted {
-	sound, unsound := plan.Sound(state)
-	w := &wanted{version: version, variants: map[string]*variant{}}
-	w.whole = w.write(sound)
+func newWanted(f *draft, state *entity.State) *wanted {
+	sound, unsound := f.checker.Sound(state)
+	w := &wanted{draft: f, variants: map[string]*variant{}}
+	w.whole = w.write(&f.writer, sound)
 	for _, f := range unsound {
 		w.whole.faults = append(w.whole.faults, fault{f, left(f.Entity)})
 	}
@@ -68,9 +99,9 @@ func newWanted(state *entity.State, version entity.Version) *wanted {
 	return w
 }
 
-func (w *wanted) write(state *entity.State) *variant {
-	text := state.Document(w.version, entity.Flat)
-	return &variant{version: w.version, state: state, text: text, hash: hashOf(text)}
+func (w *wanted) write(writer *entity.Writer, state *entity.State) *variant {
+	text := writer.Document(state)
+	return &variant{version: w.draft.version, state: state, text: text, hash: hashOf(text)}
 }
 
 // left says what is in force when an entity is left out.
@@ -126,7 +157,7 @@ func (p *pushing) without(refused map[entity.Place]bool) *variant {
 			out[place] = true
 		}
 	}
-	v := w.write(plan.Exclude(state, out))
+	v := w.write(&w.draft.fallback, plan.Exclude(state, out))
 	v.restored, v.fallback, v.faults = restored, true, slices.Clone(w.whole.faults)
 	for _, e := range w.whole.state.Entities { // in their order
 		place := entity.PlaceOf(e)

@@ -123,15 +123,19 @@ func Kinds() []*Kind {
 	}
 }
 
-// KindNamed gives the kind with that collection name, or nil.
-func KindNamed(name string) *Kind {
+// named has the kinds by name.
+var named = kindsByName()
+
+func kindsByName() map[string]*Kind {
+	named := map[string]*Kind{}
 	for _, kind := range Kinds() {
-		if kind.Name == name {
-			return kind
-		}
+		named[kind.Name] = kind
 	}
-	return nil
+	return named
 }
+
+// KindNamed gives the kind with that collection name, or nil.
+func KindNamed(name string) *Kind { return named[name] }
 
 // To gives the foreign key of that field, or nil.
 func (k *Kind) To(field string) *ForeignKey {

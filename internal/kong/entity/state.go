@@ -4,10 +4,10 @@
 package entity
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 )
@@ -70,42 +70,43 @@ func (s *State) With(changes []Change) *State {
 	return &State{Entities: append(entities, rest...)}
 }
 
-// Stub is the name of the upstream that stands in an empty document: a gateway without any entity never becomes ready.
-const Stub = "kong"
+// At gives the entity at a place, or nil.
+func (s *State) At(place Place) Entity {
+	i, found := slices.BinarySearchFunc(s.Entities, place, func(e Entity, p Place) int { return comparePlaces(PlaceOf(e), p) })
+	if !found {
+		return nil
+	}
+	return s.Entities[i]
+}
 
-// Document writes the declarative document for that version of Kong: flat collections, sorted by id, everything by id.
-func (s *State) Document(version Version, form Form) []byte {
-	var out bytes.Buffer
-	format := "3.0"
-	if !version.AtLeast(3, 0) {
-		format = "2.1"
-	}
-	fmt.Fprintf(&out, `{"_format_version":%q`, format)
-	entities := s.Entities
-	if len(entities) == 0 {
-		entities = []Entity{&Upstream{Meta: Meta{ID: NewID(Upstreams, Stub)}, Name: Stub}}
-	}
-	groups := map[*Kind][]Entity{}
-	for _, e := range entities {
-		groups[e.Kind()] = append(groups[e.Kind()], e)
-	}
-	kinds := Kinds()
-	slices.SortFunc(kinds, func(a, b *Kind) int { return cmp.Compare(a.Name, b.Name) })
-	for _, kind := range kinds {
-		for i, e := range groups[kind] {
-			if i == 0 {
-				fmt.Fprintf(&out, ",\n%q:[\n", kind.Name)
-			} else {
-				out.WriteString(",\n")
-			}
-			encodeTo(&out, e, form, nil)
+// Changes gives what turns one state into another: the places of which they do not have the very same entity.
+func Changes(from, to *State) []Change {
+	var changes []Change
+	a, b := from.Entities, to.Entities
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] == b[0] {
+			a, b = a[1:], b[1:]
+			continue
 		}
-		if len(groups[kind]) > 0 {
-			out.WriteByte(']')
+		x, y := PlaceOf(a[0]), PlaceOf(b[0])
+		c := comparePlaces(x, y)
+		if c < 0 {
+			changes = append(changes, Change{Place: x})
+			a = a[1:]
+			continue
+		}
+		changes = append(changes, Change{Place: y, Entity: b[0]})
+		if b = b[1:]; c == 0 {
+			a = a[1:]
 		}
 	}
-	out.WriteString("}\n")
-	return out.Bytes()
+	for _, e := range a {
+		changes = append(changes, Change{Place: PlaceOf(e)})
+	}
+	for _, e := range b {
+		changes = append(changes, Change{Place: PlaceOf(e), Entity: e})
+	}
+	return changes
 }
 
 // Fault is an entity that cannot be sent, and why.
@@ -155,24 +156,42 @@ func dangling(e Entity, present map[Place]bool) string {
 
 // clash says with whom the entity shares what must be unique, or "" and takes it.
 func clash(e Entity, taken map[string]Entity) string {
-	var keys []string
+	claims := Claims(e)
+	for _, claim := range claims {
+		if other := taken[claim]; other != nil {
+			return fmt.Sprintf("%s of %s has the same %v", Name(other), other.Common().Owner, fieldsOfClaim(claim))
+		}
+	}
+	for _, claim := range claims {
+		taken[claim] = e
+	}
+	return ""
+}
+
+// Claims gives what must be unique of an entity, a text for each of the constraints of its kind of which a field is set.
+func Claims(e Entity) []string {
+	var claims []string
 	for _, fields := range e.Kind().Unique {
-		key, set := e.Kind().Name, false
+		claim, set := e.Kind().Name, false
 		for _, f := range fields {
 			text := Text(e, f)
 			set = set || text != ""
-			key += "\x00" + f + "\x00" + text
+			claim += "\x00" + f + "\x00" + text
 		}
-		if !set {
-			continue
+		if set {
+			claims = append(claims, claim)
 		}
-		if other := taken[key]; other != nil {
-			return fmt.Sprintf("%s of %s has the same %v", Name(other), other.Common().Owner, fields)
-		}
-		keys = append(keys, key)
 	}
-	for _, key := range keys {
-		taken[key] = e
+	return claims
+}
+
+// fieldsOfClaim gives the names of the fields in a claim.
+func fieldsOfClaim(claim string) []string {
+	var fields []string
+	for i, part := range strings.Split(claim, "\x00") {
+		if i%2 == 1 {
+			fields = append(fields, part)
+		}
 	}
-	return ""
+	return fields
 }

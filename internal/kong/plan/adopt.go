@@ -7,14 +7,8 @@ import "github.com/fairway-ingress/fairway/internal/kong/entity"
 
 // adopt gives wanted entities the ids under which a gateway holds them already, by what is unique of them, and carries that over to all that
 // refers to them. An id that another wanted entity has is left to that one.
-func adopt(wanted []entity.Entity, held map[entity.Place]*Held) []entity.Entity {
-	byClaim := map[string]*Held{}
-	for _, h := range held {
-		for _, c := range claims(entity.KindNamed(h.Place.Kind), h.Values) {
-			byClaim[c] = h
-		}
-	}
-	taken := map[entity.Place]bool{}
+func adopt(wanted []entity.Entity, held *Inventory) []entity.Entity {
+	taken := make(map[entity.Place]bool, len(wanted))
 	for _, e := range wanted {
 		taken[entity.PlaceOf(e)] = true
 	}
@@ -30,9 +24,9 @@ func adopt(wanted []entity.Entity, held map[entity.Place]*Held) []entity.Entity 
 		if len(renames) > 0 {
 			e = entity.Renamed(e, rename)
 		}
-		if held[entity.PlaceOf(e)] == nil {
+		if held.At(entity.PlaceOf(e)) == nil {
 			for _, c := range claims(e.Kind(), valuesOf(e)) {
-				if h := byClaim[c]; h != nil && !taken[h.Place] {
+				if h := held.owner(c); h != nil && !taken[h.Place] {
 					taken[h.Place] = true
 					renames[entity.PlaceOf(e)] = h.Place.ID
 					e = entity.Renamed(e, rename)
@@ -43,6 +37,16 @@ func adopt(wanted []entity.Entity, held map[entity.Place]*Held) []entity.Entity 
 		adopted = append(adopted, e)
 	}
 	return adopted
+}
+
+// adoptable tells whether a gateway holds an entity under an id that nobody wants.
+func adoptable(e entity.Entity, held *Inventory, wanted func(entity.Place) entity.Entity) bool {
+	for _, c := range claims(e.Kind(), valuesOf(e)) {
+		if h := held.owner(c); h != nil && wanted(h.Place) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func valuesOf(e entity.Entity) map[string]string {

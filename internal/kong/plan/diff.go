@@ -62,7 +62,9 @@ func (o *Operation) Result() *Held {
 		return nil
 	}
 	h := HoldEntity(o.Entity, o.Tags)
-	h.Stale = o.Verb == Park
+	if h.Stale = o.Verb == Park; !h.Stale && Print(o.Tags) != "" {
+		h.of = o.Entity
+	}
 	return h
 }
 
@@ -76,18 +78,66 @@ func bytesHaveService(body []byte) bool {
 
 // Diff gives the operations that turn what is held into what is wanted, each after those that it waits for. Refused are fingerprints that the gateway
 // did not take, with the reasons, by place.
-func Diff(held map[entity.Place]*Held, wanted *entity.State, labels Labels, refused map[entity.Place]Refusal) []*Operation {
-	d := &diff{held: held, labels: labels, refused: refused, wanted: map[entity.Place]entity.Entity{}, of: map[entity.Place]*Operation{}}
-	entities := adopt(wanted.Entities, held)
+//
+// When the inventory is settled only what differs from the state that it agrees with is looked at.
+func Diff(held *Inventory, wanted *entity.State, labels Labels, refused map[entity.Place]Refusal) []*Operation {
+	d := &diff{held: held, labels: labels, refused: refused, of: map[entity.Place]*Operation{}}
+	settled := held.settled
+	if settled == nil || !d.compareChanges(settled, wanted) {
+		d.compareAll(wanted)
+	}
+	if len(d.operations) > 0 {
+		d.order()
+	} else {
+		held.Settle()
+	}
+	return d.operations
+}
+
+// compareChanges compares what is wanted otherwise than in the state that all that is held agrees with. It gives up when something is to be adopted,
+// as then other entities may have to refer to it by another id.
+func (d *diff) compareChanges(settled, wanted *entity.State) bool {
+	changes := entity.Changes(settled, wanted)
+	d.wanted = wanted.At
+	for _, c := range changes {
+		if c.Entity != nil && d.held.At(c.Place) == nil && adoptable(c.Entity, d.held, d.wanted) {
+			return false
+		}
+	}
+	d.held.settled, d.held.pending = nil, wanted
+	var gone []*Held
+	for _, c := range changes {
+		if c.Entity != nil {
+			d.compare(c.Entity)
+		} else if h := d.held.At(c.Place); h != nil {
+			gone = append(gone, h)
+		}
+	}
+	d.deletes(gone)
+	return true
+}
+
+// compareAll compares all that is wanted with all that is held.
+func (d *diff) compareAll(wanted *entity.State) {
+	entities := adopt(wanted.Entities, d.held)
+	byPlace := make(map[entity.Place]entity.Entity, len(entities))
 	for _, e := range entities {
-		d.wanted[entity.PlaceOf(e)] = e
+		byPlace[entity.PlaceOf(e)] = e
+	}
+	d.wanted = func(place entity.Place) entity.Entity { return byPlace[place] }
+	if d.held.settled, d.held.pending = nil, nil; slices.Equal(entities, wanted.Entities) {
+		d.held.pending = wanted
 	}
 	for _, e := range entities {
 		d.compare(e)
 	}
-	d.deletes()
-	d.order()
-	return d.operations
+	var gone []*Held
+	for place, h := range d.held.held {
+		if byPlace[place] == nil {
+			gone = append(gone, h)
+		}
+	}
+	d.deletes(gone)
 }
 
 // Refusal is a version of an entity that a gateway did not take; one without a fingerprint is a delete.
@@ -95,10 +145,10 @@ type Refusal struct{ Print, Reason string }
 
 // diff is one call of Diff.
 type diff struct {
-	held       map[entity.Place]*Held
+	held       *Inventory
 	labels     Labels
 	refused    map[entity.Place]Refusal
-	wanted     map[entity.Place]entity.Entity
+	wanted     func(entity.Place) entity.Entity
 	operations []*Operation
 	// of has the operation on each entity, connects those that give a route its service.
 	of       map[entity.Place]*Operation
@@ -115,9 +165,14 @@ func (d *diff) add(o *Operation) {
 
 // compare adds what has to be done for one wanted entity.
 func (d *diff) compare(e entity.Entity) {
-	place, tags := entity.PlaceOf(e), d.labels.Tags(e)
-	h := d.held[place]
+	place := entity.PlaceOf(e)
+	h := d.held.At(place)
+	if h != nil && !h.Stale && h.of == e {
+		return
+	}
+	tags := d.labels.Tags(e)
 	if h != nil && !h.Stale && slices.Equal(h.Tags, tags) {
+		h.of = e
 		return
 	}
 	o := &Operation{Kind: e.Kind(), ID: place.ID, Entity: e, Tags: tags, Body: entity.Encode(e, entity.Body, tags)}
@@ -164,13 +219,7 @@ func (d *diff) updateBody(e entity.Entity, tags []string, body []byte) []byte {
 }
 
 // deletes adds the operations for what is no longer wanted; what goes with something else is not deleted singly.
-func (d *diff) deletes() {
-	var gone []*Held
-	for place, h := range d.held {
-		if d.wanted[place] == nil {
-			gone = append(gone, h)
-		}
-	}
+func (d *diff) deletes(gone []*Held) {
 	slices.SortFunc(gone, func(a, b *Held) int {
 		return cmp.Or(cmp.Compare(a.Place.Kind, b.Place.Kind), cmp.Compare(a.Place.ID, b.Place.ID))
 	})
@@ -186,9 +235,8 @@ func (d *diff) deletes() {
 }
 
 func (d *diff) goesWithParent(h *Held) bool {
-	for _, key := range entity.KindNamed(h.Place.Kind).Foreign {
-		parent := entity.Place{Kind: key.Kind, ID: h.Values[key.Field]}
-		if key.Cascade && parent.ID != "" && d.held[parent] != nil && d.wanted[parent] == nil {
+	for parent := range h.parents {
+		if d.held.At(parent) != nil && d.wanted(parent) == nil {
 			return true
 		}
 	}

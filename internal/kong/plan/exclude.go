@@ -33,6 +33,9 @@ func places(faults []entity.Fault) map[entity.Place]bool {
 // Exclude gives a state without those entities and without all that would be wrong without them. Nothing is opened by that: the routes of a service
 // stay, without a service, so that Kong answers 503, and where a plugin goes that decides who may pass, one that refuses everybody takes its place.
 func Exclude(s *entity.State, out map[entity.Place]bool) *entity.State {
+	if len(out) == 0 {
+		return s
+	}
 	x := &exclusion{out: map[entity.Place]bool{}}
 	for place := range out {
 		x.out[place] = true

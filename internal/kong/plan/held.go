@@ -25,6 +25,8 @@ type Held struct {
 	Values map[string]string
 	// Stale is set when the entity was changed by hand, so that its tags do not say what it is.
 	Stale bool
+	// of is a wanted entity with which this agrees, nil when that is not known.
+	of entity.Entity
 }
 
 // Reader reads a field of an entity as text: the id of a reference, empty when unset.

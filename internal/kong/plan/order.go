@@ -68,14 +68,16 @@ func withoutService(o *Operation, need entity.Place) bool {
 
 // releases has deletes wait for those that refer to what goes.
 func (d *diff) releases() {
-	for place, h := range d.held {
-		o := d.of[place]
-		for _, key := range entity.KindNamed(h.Place.Kind).Foreign {
-			parent := d.of[entity.Place{Kind: key.Kind, ID: h.Values[key.Field]}]
-			if parent == nil || parent.Verb != Delete || o == nil {
-				continue
+	for _, o := range d.operations {
+		place := entity.Place{Kind: o.Kind.Name, ID: o.ID}
+		h := d.held.At(place)
+		if h == nil || d.of[place] != o {
+			continue
+		}
+		for _, key := range o.Kind.Foreign {
+			if parent := d.of[entity.Place{Kind: key.Kind, ID: h.Values[key.Field]}]; parent != nil && parent.Verb == Delete {
+				parent.wait(o)
 			}
-			parent.wait(o)
 		}
 	}
 	// Lists of ids are not among the values of what is held: a CA certificate waits for all changes of services.
@@ -153,12 +155,10 @@ func connection(service string, tags []string) []byte {
 func (d *diff) endpoints() {
 	upstreams, targets := map[string]*Operation{}, map[string][]*Operation{}
 	byName := map[string]string{}
-	for place, e := range d.wanted {
-		if u, ok := e.(*entity.Upstream); ok {
-			byName[u.Name] = place.ID
-		}
-	}
 	for _, o := range d.operations {
+		if u, ok := o.Entity.(*entity.Upstream); ok {
+			byName[u.Name] = o.ID
+		}
 		switch {
 		case o.Kind == entity.Upstreams && o.Verb == Create:
 			upstreams[o.ID] = o
@@ -169,6 +169,9 @@ func (d *diff) endpoints() {
 	for _, o := range d.operations {
 		if s, ok := o.Entity.(*entity.Service); ok {
 			id := byName[s.Host]
+			if h := d.held.owner(claims(entity.Upstreams, map[string]string{"name": s.Host})[0]); id == "" && h != nil {
+				id = h.Place.ID
+			}
 			o.follow(upstreams[id])
 			for _, t := range targets[id] {
 				o.follow(t)
@@ -205,7 +208,7 @@ func (d *diff) successors() {
 		if o.Verb != Delete {
 			continue
 		}
-		h := d.held[entity.Place{Kind: o.Kind.Name, ID: o.ID}]
+		h := d.held.At(entity.Place{Kind: o.Kind.Name, ID: o.ID})
 		var successors []*Operation
 		switch {
 		case o.Kind == entity.Routes:
@@ -231,18 +234,12 @@ func (d *diff) claimsOf(o *Operation, h *Held) bool {
 
 // unique has those that claim a value wait for the one that has it; where they wait for each other, one gives it up for the time being.
 func (d *diff) unique() {
-	owners := map[string]*Held{}
-	for _, h := range d.held {
-		for _, c := range claims(entity.KindNamed(h.Place.Kind), h.Values) {
-			owners[c] = h
-		}
-	}
 	for _, o := range slices.Clone(d.operations) {
 		if o.Entity == nil || o.Verb == Park || o.Verb == Connect {
 			continue
 		}
 		for _, c := range claims(o.Kind, valuesOf(o.Entity)) {
-			h := owners[c]
+			h := d.held.owner(c)
 			if h == nil || h.Place == entity.PlaceOf(o.Entity) {
 				continue
 			}

@@ -76,7 +76,7 @@ func TestSound(t *testing.T) {
 
 func hold(entities []entity.Entity) map[entity.Place]*Held {
 	held := map[entity.Place]*Held{}
-	for _, o := range Diff(nil, entity.NewState(entities), labels, nil) {
+	for _, o := range Diff(NewInventory(nil), entity.NewState(entities), labels, nil) {
 		if o.Verb == Create || o.Verb == Connect {
 			held[entity.PlaceOf(o.Entity)] = o.Result()
 		}
@@ -94,13 +94,13 @@ func names(operations []*Operation) []string {
 }
 
 func TestDiffOfEqualStates(t *testing.T) {
-	if operations := Diff(hold(site()), entity.NewState(site()), labels, nil); len(operations) != 0 {
+	if operations := Diff(NewInventory(hold(site())), entity.NewState(site()), labels, nil); len(operations) != 0 {
 		t.Errorf("operations %v, want none", names(operations))
 	}
 }
 
 func TestNewRouteWithAccessPlugin(t *testing.T) {
-	operations := Diff(nil, entity.NewState(site()), labels, nil)
+	operations := Diff(NewInventory(nil), entity.NewState(site()), labels, nil)
 	var connect *Operation
 	for _, o := range operations {
 		if o.Verb == Connect {
@@ -123,7 +123,7 @@ func TestNewRouteWithAccessPlugin(t *testing.T) {
 }
 
 func TestDeletesGoInOrder(t *testing.T) {
-	operations := Diff(hold(site()), entity.NewState(nil), labels, nil)
+	operations := Diff(NewInventory(hold(site())), entity.NewState(nil), labels, nil)
 	want := []string{"delete certificate c", "delete route r", "delete service s", "delete upstream u"}
 	if got := names(operations); !slices.Equal(got, want) {
 		t.Errorf("operations %v, want %v: the rest goes with them", got, want)
@@ -139,7 +139,7 @@ func TestDeletesGoInOrder(t *testing.T) {
 func TestNoCircles(t *testing.T) {
 	user := func(id, name string) entity.Entity { return &entity.Consumer{Meta: meta(id), Username: name} }
 	held := hold([]entity.Entity{user("1", "a"), user("2", "b")})
-	operations := Diff(held, entity.NewState([]entity.Entity{user("1", "b"), user("2", "a")}), labels, nil)
+	operations := Diff(NewInventory(held), entity.NewState([]entity.Entity{user("1", "b"), user("2", "a")}), labels, nil)
 	for _, o := range operations {
 		for _, other := range slices.Concat(o.After, o.Behind) {
 			if reaches(other, o) {
