@@ -5,7 +5,7 @@
 // change. It prints a table in Markdown and writes JSON. Peers run in the same run, so that figures can be compared on any machine;
 // budgets stand beside the figures and are never a failure.
 //
-// Sections: requests.go (a), metrics.go, balancers.go, propagation.go (b, c), churn.go (d), admission.go (e), l4.go.
+// Sections: requests.go (a), metrics.go, balancers.go, propagation.go (b, c), churn.go (d), admission.go (e), l4.go, kong.go.
 package main
 
 import (
@@ -27,6 +27,7 @@ Sections, chosen with --only:
   propagation   API write to first request that obeys it, memory, cold start, on a real API server (root)
   churn         failed requests and dropped WebSockets while things change, on a real API server (root)
   l4            TCP and UDP services beside nginx' stream module and HAProxy, TLS passthrough
+  kong          what a change costs the controller of Kong Gateways, before anything is sent
   admission     latency of the admission webhook with 150 reviews at once, with the Ingresses of a real API server (root)
 
 `
@@ -41,7 +42,7 @@ type settings struct {
 func main() {
 	var s settings
 	flag.BoolVar(&s.quick, "quick", false, "fewer rounds and smaller clusters: some three minutes")
-	flag.StringVar(&s.only, "only", "requests,balancers,metrics,l4,propagation,churn,admission", "sections, separated by commas")
+	flag.StringVar(&s.only, "only", "requests,balancers,metrics,l4,kong,propagation,churn,admission", "sections, separated by commas")
 	flag.StringVar(&s.json, "json", "bin/bench.json", "file for the results")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage); flag.PrintDefaults() }
 	flag.Parse()
@@ -57,12 +58,12 @@ func run(ctx context.Context, s settings) error {
 	var r report
 	sections := map[string]func(context.Context, settings, *report) error{
 		"requests": measureRequests, "balancers": measureBalancers, "propagation": measurePropagation, "churn": measureChurn, "metrics": measureMetrics, "admission": measureAdmission,
-		"l4": measureL4,
+		"l4": measureL4, "kong": measureKong,
 	}
 	for _, name := range strings.Split(s.only, ",") {
 		measure, found := sections[name]
 		if !found {
-			return fmt.Errorf("--only names %q; sections are requests, balancers, metrics, l4, propagation, churn and admission", name)
+			return fmt.Errorf("--only names %q; sections are requests, balancers, metrics, l4, kong, propagation, churn and admission", name)
 		}
 		begin := time.Now()
 		progress("%s …", name)
