@@ -79,6 +79,7 @@ type run struct {
 	// told are the Problems of all parts, problems and lookups those of the part that is being built.
 	told, problems []model.Problem
 	lookups        []lookup
+	endpoints      []lookup // those of the lookups whose answers change with endpoints
 
 	model        *model.Model      // what package ingress has built
 	counterparts map[string]string // names of hosts that redirect, by the host that they redirect to

@@ -11,7 +11,7 @@
 // not here but in package kong/translate, which knows the gateway.
 //
 //	build.go        one snapshot → Model.Kong
-//	memory.go       what is remembered; lookup.go: the questions to a snapshot
+//	memory.go       what is remembered (lookup.go: the questions to a snapshot; onlyendpoints.go: when only endpoints have changed)
 //	route.go        Ingresses → routes (path.go, options.go)
 //	stream.go       TCPIngresses and UDPIngresses → routes
 //	service.go      Services → services (target.go, upstream.go)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/kongapi"
 )
@@ -18,8 +19,18 @@ func (r *run) findService(key source.Key) *corev1.Service {
 }
 
 func (r *run) findSlices(key source.Key) []*discoveryv1.EndpointSlice {
+	defer r.changesWithEndpoints()
 	return lookAll(r, func(r *run) []*discoveryv1.EndpointSlice { return r.snapshot.EndpointSlices[key] })
 }
+
+// findBackend gives what package ingress has made of a port of a Service, or nil.
+func (r *run) findBackend(id model.BackendID) *model.Backend {
+	defer r.changesWithEndpoints()
+	return look(r, func(r *run) *model.Backend { return r.memory.backends[id] })
+}
+
+// changesWithEndpoints notes that the answer to the last look-up does.
+func (r *run) changesWithEndpoints() { r.endpoints = append(r.endpoints, r.lookups[len(r.lookups)-1]) }
 
 func (r *run) findSecret(key source.Key) *corev1.Secret {
 	return look(r, func(r *run) *corev1.Secret { return r.snapshot.Secrets[key] })

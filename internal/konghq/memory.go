@@ -22,17 +22,22 @@ import (
 type Builder struct {
 	options *Options
 	memory  *memory
+	last    *built // nil before the first build
 }
 
 // NewBuilder gives a builder that remembers nothing yet.
-func NewBuilder(options *Options) *Builder { return &Builder{options, newMemory()} }
+func NewBuilder(options *Options) *Builder { return &Builder{options: options, memory: newMemory()} }
 
 // Build adds to a result what a Kong Gateway needs to know of the snapshot that it was built from. Parts that did not change since the last call are
 // the same pointers.
 func (b *Builder) Build(snapshot *source.Snapshot, result *ingress.Result) {
-	r := newRun(b.options, snapshot, b.memory)
-	r.build(result)
-	b.memory.forget()
+	base := *result.Model
+	if !b.endpointsChanged(snapshot, result) {
+		b.last = &built{run: newRun(b.options, snapshot, b.memory)}
+		b.last.run.build(result)
+		b.memory.forget()
+	}
+	b.last.snapshot, b.last.base, b.last.accepted, b.last.result = *snapshot, base, result.Accepted, *result.Model
 }
 
 // memory holds the parts that were built last. It never changes what a build gives, only what it costs: a part is used again only while all that was
@@ -137,6 +142,8 @@ type memo[T any] struct {
 	result   T
 	problems []model.Problem
 	lookups  []lookup
+	// endpoints are those of the look-ups whose answers change with endpoints.
+	endpoints []lookup
 }
 
 // lookup repeats a question to the snapshot and tells whether the answer is the same.
@@ -159,13 +166,13 @@ func (p *memo[T]) get(r *run, build func() T) T {
 		return p.result
 	}
 	p.seen = r.memory.now
-	problems, lookups := r.problems, r.lookups
+	problems, lookups, endpoints := r.problems, r.lookups, r.endpoints
 	if r.lookups = nil; !p.stands(r) {
-		r.problems, r.lookups = nil, nil
+		r.problems, r.lookups, r.endpoints = nil, nil, nil
 		p.result, p.built = build(), true
-		p.problems, p.lookups = r.problems, r.lookups
+		p.problems, p.lookups, p.endpoints = r.problems, r.lookups, r.endpoints
 	}
-	r.problems, r.lookups = problems, lookups
+	r.problems, r.lookups, r.endpoints = problems, lookups, endpoints
 	r.told = append(r.told, p.problems...)
 	return p.result
 }

@@ -34,11 +34,11 @@ func TestWarmEqualsFresh(t *testing.T) {
 	for group := range slices.Chunk(files, together) {
 		w := newWalk(t, random, group)
 		warm := w.newPipeline()
-		for step := range 80 {
+		for step := range 100 {
 			w.step()
-			fresh := w.newPipeline()
-			want := fresh.build(t, w.snapshot())
-			if got := warm.build(t, w.snapshot()); !bytes.Equal(got, want) {
+			snapshot := w.snapshot()
+			want := w.newPipeline().build(t, snapshot)
+			if got := warm.build(t, snapshot); !bytes.Equal(got, want) {
 				t.Fatalf("%v step %d: warm and fresh differ\n%s", group, step, firstDifference(got, want))
 			}
 		}

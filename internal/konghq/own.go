@@ -97,7 +97,7 @@ func (i *ingressReader) fallbackOf(route *model.Route) model.KongServiceID {
 func (r *run) readHealth(s *model.KongService, object *corev1.Service) {
 	if !s.ID.Facade && s.ID.Transport == model.KongOverHTTP {
 		id := model.BackendID{Namespace: s.ID.Namespace, Service: s.ID.Name, Port: s.ID.Port, Virtual: s.ID.Virtual}
-		if b := look(r, func(r *run) *model.Backend { return r.memory.backends[id] }); b != nil {
+		if b := r.findBackend(id); b != nil {
 			s.Health, s.SlowStart = b.Health, b.SlowStart
 			return
 		}

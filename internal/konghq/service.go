@@ -101,10 +101,12 @@ func (r *run) use(id model.KongServiceID, owner model.Ref, field string) {
 func (r *run) buildServices() {
 	r.out.Services = make([]*model.KongService, 0, len(r.services))
 	for _, s := range r.memory.sortServices(r.services) {
-		r.out.Services = append(r.out.Services, s.get(r, func() *model.KongService {
-			return r.buildService(s.id, look(r, func(*run) use { return s.use }))
-		}))
+		r.out.Services = append(r.out.Services, r.service(s))
 	}
+}
+
+func (r *run) service(s *serviceMemory) *model.KongService {
+	return s.get(r, func() *model.KongService { return r.buildService(s.id, look(r, func(*run) use { return s.use })) })
 }
 
 // notesOf reads what the annotations of a Service say, whatever the port.

@@ -28,6 +28,7 @@ type walk struct {
 	pool    []metav1.Object // all that there may be
 	present map[int]metav1.Object
 	slices  map[source.Key][]*discoveryv1.EndpointSlice
+	last    *source.Snapshot // nil when objects have changed since
 }
 
 func newWalk(t *testing.T, random *rand.Rand, files []string) *walk {
@@ -78,11 +79,21 @@ func values[K comparable, T metav1.Object](table map[K]T) []metav1.Object {
 	return list
 }
 
-// step changes an object, takes it away or brings it back.
+// step changes endpoints, an object, or both.
 func (w *walk) step() {
-	if len(w.pool) == 0 {
-		return
+	keys := slices.SortedFunc(maps.Keys(w.slices), func(a, b source.Key) int { return strings.Compare(a.String(), b.String()) })
+	if len(keys) > 0 && w.random.IntN(3) > 0 {
+		key := keys[w.random.IntN(len(keys))]
+		w.slices[key] = w.changedSlices(w.slices[key])
 	}
+	if w.random.IntN(2) == 0 {
+		w.change()
+	}
+}
+
+// change changes an object, takes it away or brings it back.
+func (w *walk) change() {
+	w.last = nil
 	i := w.random.IntN(len(w.pool))
 	switch old := w.present[i]; {
 	case old == nil:
@@ -91,12 +102,6 @@ func (w *walk) step() {
 		delete(w.present, i)
 	default:
 		w.present[i] = w.changed(old)
-	}
-	for key := range w.slices {
-		if w.random.IntN(4) == 0 {
-			w.slices[key] = w.changedSlices(w.slices[key])
-		}
-		break
 	}
 }
 
@@ -198,8 +203,13 @@ func (w *walk) changedSlices(list []*discoveryv1.EndpointSlice) []*discoveryv1.E
 	return out
 }
 
-// snapshot gives the objects of this moment.
+// snapshot gives the objects of this moment. It shares the tables that did not change with the last one, as those of a source do.
 func (w *walk) snapshot() *source.Snapshot {
+	if w.last != nil {
+		s := *w.last
+		s.EndpointSlices = maps.Clone(w.slices)
+		return &s
+	}
 	s := &source.Snapshot{
 		IngressClasses: map[string]*netv1.IngressClass{}, Services: map[source.Key]*corev1.Service{},
 		EndpointSlices: maps.Clone(w.slices), Secrets: map[source.Key]*corev1.Secret{},
@@ -229,6 +239,7 @@ func (w *walk) snapshot() *source.Snapshot {
 		}
 	}
 	slices.SortFunc(s.Ingresses, source.Older)
+	w.last = s
 	return s
 }
 

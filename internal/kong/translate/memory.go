@@ -29,6 +29,7 @@ type memory struct {
 	serverNames  map[model.KongServerName]*unit
 	authorities  map[*model.KongAuthority]*unit
 	people       people
+	last         *translated // nil before the first
 	sources      map[*model.KongRoute]*sourceMemory
 	spots        map[string]*spot
 	sites        map[string]*site
@@ -94,7 +95,9 @@ func (m *memory) bind(services []*model.KongService) {
 	for i := 0; i < len(services) && !moved; i++ {
 		if s := services[i]; s != m.listed[i] {
 			moved = s.ID != m.listed[i].ID
-			m.bound[s.ID] = rebound(m.bound[s.ID], s)
+			if !moved {
+				rebound(m.bound[s.ID], s)
+			}
 		}
 	}
 	if m.listed = services; !moved {
@@ -107,15 +110,15 @@ func (m *memory) bind(services []*model.KongService) {
 	}
 }
 
-// rebound keeps the view of a service that looks the same to routes.
-func rebound(before *boundService, s *model.KongService) *boundService {
-	if before != nil && before.service == s {
-		return before
+// rebound notes the service that is bound now, and keeps the view when it looks the same to routes.
+func rebound(b *boundService, s *model.KongService) *boundService {
+	switch view := viewOf(s); {
+	case b == nil:
+		return &boundService{s, view}
+	case !view.equal(b.view):
+		b.view = view
 	}
-	b := &boundService{s, viewOf(s)}
-	if before != nil && b.view.equal(before.view) {
-		b.view = before.view
-	}
+	b.service = s
 	return b
 }
 

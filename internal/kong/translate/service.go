@@ -5,6 +5,7 @@ package translate
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
@@ -102,8 +103,8 @@ type need struct {
 // serviceUnit is a service, for all that need it.
 type serviceUnit struct {
 	unit
+	need    *need
 	service *model.KongService
-	owner   model.Origin
 	uses    []pluginUse
 	plugins pluginUnit
 }
@@ -111,8 +112,10 @@ type serviceUnit struct {
 // upstreamUnit is an upstream with its targets, for all services over it.
 type upstreamUnit struct {
 	unit
-	services []*model.KongService // the service, and those among which requests are shared
-	owner    model.Origin
+	need *need
+	// bound are the service and those among which requests are shared, services what they were when the unit was translated.
+	bound    []*boundService
+	services []*model.KongService
 }
 
 // serviceFor refers to the service that a route leads to, and notes that it is needed.
@@ -157,9 +160,10 @@ func (r *round) serviceNamed(name string) *serviceUnit {
 
 func (r *round) bringService(u *serviceUnit, n *need) {
 	service := r.bound[n.to].service
-	t := r.bring(&u.unit, u.service == service && u.owner == n.owner, func(t *translation) { t.addService(n, service) })
-	if t != nil {
-		u.service, u.owner, u.uses = service, n.owner, t.uses
+	same := n.equal(u.need) && sameButTargets(u.service, service)
+	t := r.bring(&u.unit, same, func(t *translation) { t.addService(n, service) })
+	if u.service, u.need = service, n; t != nil {
+		u.uses = t.uses
 	}
 	r.served = append(r.served, u)
 	up := r.upstreams[n.upstream]
@@ -168,18 +172,54 @@ func (r *round) bringService(u *serviceUnit, n *need) {
 		r.upstreams[n.upstream] = up
 	}
 	if up.seen != r.now {
-		r.bringUpstream(up, n)
+		same := n.equal(up.need)
+		if up.need != n {
+			up.bind(r.memory, n)
+		}
+		r.bringUpstream(up, same)
+		r.stood = append(r.stood, up)
 	}
 }
 
-func (r *round) bringUpstream(u *upstreamUnit, n *need) {
-	services := append(make([]*model.KongService, 0, 1+len(n.variant.shares)), r.bound[n.to].service)
-	for _, s := range n.variant.shares {
-		services = append(services, r.bound[s.service].service)
+// equal tells whether two needs ask for the same; that is nil before the first.
+func (n *need) equal(o *need) bool {
+	return n == o || o != nil && n.to == o.to && n.owner == o.owner && n.upstream == o.upstream && reflect.DeepEqual(&n.variant, &o.variant)
+}
+
+// sameButTargets tells whether two services differ in nothing but their targets, if in anything.
+func sameButTargets(a, b *model.KongService) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
 	}
-	same := u.owner == n.owner && slices.Equal(u.services, services)
-	r.bring(&u.unit, same, func(t *translation) { t.addUpstream(n, services[0]) })
-	u.services, u.owner = services, n.owner
+	x, y := *a, *b
+	x.Targets, y.Targets = nil, nil
+	return reflect.DeepEqual(x, y)
+}
+
+// bind notes the need that the upstream is for, and the services that it is made of.
+func (u *upstreamUnit) bind(m *memory, n *need) {
+	u.need, u.bound = n, []*boundService{m.bound[n.to]}
+	for _, s := range n.variant.shares {
+		u.bound = append(u.bound, m.bound[s.service])
+	}
+}
+
+// isCurrent tells whether the services are those that the unit was translated from.
+func (u *upstreamUnit) isCurrent() bool {
+	return slices.EqualFunc(u.bound, u.services, func(b *boundService, s *model.KongService) bool { return b.service == s })
+}
+
+// bringUpstream brings an upstream up to date; same says whether the need is as it was.
+func (r *round) bringUpstream(u *upstreamUnit, same bool) {
+	same = same && u.isCurrent()
+	r.bring(&u.unit, same, func(t *translation) { t.addUpstream(u.need, u.bound[0].service) })
+	if same {
+		return
+	}
+	u.services = make([]*model.KongService, len(u.bound))
+	for i, b := range u.bound {
+		u.services[i] = b.service
+	}
 }
 
 // addService adds a service.

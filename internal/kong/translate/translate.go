@@ -66,6 +66,7 @@ type round struct {
 
 	current  []*site
 	served   []*serviceUnit
+	stood    []*upstreamUnit
 	standing map[*model.KongPlugin]*standing
 }
 
@@ -73,6 +74,9 @@ func (r *round) translate(settings *model.Settings) (*entity.State, []model.Prob
 	r.now++
 	checked := &translation{round: r}
 	checked.checkSettings(settings)
+	if problems, ok := r.retarget(checked.problems); ok {
+		return r.pool.settle(), problems
+	}
 	r.told = checked.problems
 	r.surround(surroundings{closed: r.closed, globals: r.kong.GlobalPlugins, authorities: r.kong.Authorities})
 	r.bind(r.kong.Services)
@@ -83,7 +87,8 @@ func (r *round) translate(settings *model.Settings) (*entity.State, []model.Prob
 	r.addServices()
 	r.addPlugins()
 	r.forget()
-	return r.pool.settle(), model.SortProblems(r.told)
+	r.last = &translated{kong: *r.kong, checked: checked.problems, upstreams: r.stood, problems: slices.Clip(model.SortProblems(r.told))}
+	return r.pool.settle(), slices.Clone(r.last.problems)
 }
 
 // translation makes the entities of one unit.
