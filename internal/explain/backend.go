@@ -81,7 +81,9 @@ func (l *Backend) addOut(b *model.Backend, out []model.EndpointHealth) {
 		lost[e.Endpoint] = true
 		l.Out = append(l.Out, Out{Endpoint: e.Endpoint.String(), State: e.State.String(), Why: e.Why, Since: e.Since, Until: e.Until})
 	}
-	l.Panic = len(lost) > 0 && b.Health != nil && b.Health.Panics(len(b.Endpoints)-len(lost), len(b.Endpoints))
+	if len(lost) > 0 {
+		_, _, l.Panic = b.Choose(func(e model.Endpoint) bool { return lost[e.AddrPort] })
+	}
 }
 
 // health says in short how the endpoints are.

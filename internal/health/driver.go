@@ -112,9 +112,6 @@ func (d *Driver) current(plain *model.Backend) *model.Backend {
 	if plain == nil || plain.Health == nil || plain.Health.Check == nil {
 		return plain
 	}
-	if plain.ID.Transport == model.UDP {
-		return plain // nobody can connect there
-	}
 	return d.follow(plain).marked
 }
 

@@ -99,7 +99,7 @@ func buildBackend(id model.BackendID, in backendInputs, options *Options) backen
 func buildEndpoints(service string, in backendInputs, port *corev1.ServicePort, options *Options) backendResult {
 	found := collect(in.slices, port)
 	if options.TopologyAware && options.Zone != "" && wantsTopology(in.service) {
-		found.ready = inZone(found.ready, options.Zone)
+		found.ready = markFar(found.ready, options.Zone)
 	}
 	var list []model.Endpoint
 	refused := 0

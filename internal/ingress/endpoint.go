@@ -26,6 +26,7 @@ type endpoint struct {
 	*discoveryv1.Endpoint
 	ports  []uint16
 	weight int
+	far    bool // not hinted for the zone
 }
 
 // collect sorts out the endpoints of slices for a port of their Service.
@@ -41,7 +42,7 @@ func collect(endpointSlices []*discoveryv1.EndpointSlice, port *corev1.ServicePo
 		}
 		weight, _ := weightOf(slice)
 		for i := range slice.Endpoints {
-			e := endpoint{&slice.Endpoints[i], ports, weight}
+			e := endpoint{Endpoint: &slice.Endpoints[i], ports: ports, weight: weight}
 			switch ready := e.Conditions.Ready == nil || *e.Conditions.Ready; {
 			case ready && weight > 0:
 				c.ready = append(c.ready, e)
@@ -93,16 +94,22 @@ func addresses(endpoints []endpoint, allowLocal bool) (list []model.Endpoint, re
 			}
 			for _, port := range e.ports {
 				address := netip.AddrPortFrom(a.Unmap().WithZone(""), port)
-				list = append(list, model.Endpoint{AddrPort: address, Weight: max(e.weight, 1)})
+				list = append(list, model.Endpoint{AddrPort: address, Weight: max(e.weight, 1), Far: e.far})
 			}
 		}
 	}
 	return sortEndpoints(list), refused
 }
 
-// sortEndpoints sorts in place and drops duplicates. An address that several slices have counts once, with the greatest of its weights.
+// sortEndpoints sorts in place and drops duplicates. An address that several slices have counts once, with the greatest of its weights, and as near if
+// one says so.
 func sortEndpoints(list []model.Endpoint) []model.Endpoint {
 	slices.SortFunc(list, func(a, b model.Endpoint) int { return cmp.Or(a.Compare(b), cmp.Compare(b.Weight, a.Weight)) })
+	for i := len(list) - 1; i > 0; i-- {
+		if list[i-1].AddrPort == list[i].AddrPort && !list[i].Far {
+			list[i-1].Far = false
+		}
+	}
 	return slices.CompactFunc(list, func(a, b model.Endpoint) bool { return a.AddrPort == b.AddrPort })
 }
 

@@ -5,9 +5,11 @@ package ingress
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/fairway-ingress/fairway/internal/annotation"
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -91,9 +93,13 @@ func readServiceHealth(service *corev1.Service) serviceHealth {
 }
 
 // decide gives how a backend is judged: what the Service says goes before what Ingresses ask.
-func (s *serviceHealth) decide(asked model.Health) *model.Health {
+func (s *serviceHealth) decide(id model.BackendID, in *backendInputs) *model.Health {
+	asked := in.health
 	if s.groups.Check {
 		asked.Check = s.Check
+	}
+	if id.Transport == model.UDP && asked.Check != nil && asked.Check.Port == 0 && !hasTwin(id, in) {
+		asked.Check = nil // nobody can connect there
 	}
 	if s.groups.Outlier {
 		asked.Outlier = s.Outlier
@@ -102,6 +108,18 @@ func (s *serviceHealth) decide(asked model.Health) *model.Health {
 		return nil
 	}
 	return &asked
+}
+
+// hasTwin tells whether endpoints listen on TCP where they take datagrams, as those of DNS servers do, by a port of the same Service.
+func hasTwin(id model.BackendID, in *backendInputs) bool {
+	port := portOf(in.service, id)
+	return port != nil && slices.ContainsFunc(in.slices, func(slice *discoveryv1.EndpointSlice) bool {
+		numbers := slicePorts(slice, port)
+		return slices.ContainsFunc(slice.Ports, func(other discoveryv1.EndpointPort) bool {
+			isTCP := other.Protocol == nil || *other.Protocol == corev1.ProtocolTCP
+			return isTCP && other.Port != nil && slices.Contains(numbers, uint16(*other.Port))
+		})
+	})
 }
 
 // reportHealth says what of the claims has no effect, when all backends are up to date.

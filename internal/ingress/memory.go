@@ -233,7 +233,7 @@ func (m *memory) refresh(b *backendMemory, in backendInputs, options *Options) {
 		b.own = readServiceHealth(in.service)
 	}
 	b.built, b.in, b.result = true, in, buildBackend(b.id, in, options)
-	fresh := &model.Backend{ID: b.id, Endpoints: b.result.endpoints, Draining: b.result.draining, Health: b.own.decide(in.health), SlowStart: b.own.slowStart}
+	fresh := &model.Backend{ID: b.id, Endpoints: b.result.endpoints, Draining: b.result.draining, Health: b.own.decide(b.id, &in), SlowStart: b.own.slowStart}
 	if b.model == nil || !b.model.Equal(fresh) {
 		b.model = fresh
 	}

@@ -4,9 +4,11 @@
 package ingress
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
 // wantsTopology tells whether a Service asks for endpoints near to the client.
@@ -18,23 +20,23 @@ func wantsTopology(service *corev1.Service) bool {
 	return d != nil && (*d == corev1.ServiceTrafficDistributionPreferClose || *d == corev1.ServiceTrafficDistributionPreferSameZone)
 }
 
-// inZone gives the endpoints that are hinted for the zone. All are given when one has no hint, as the hints are then being changed, or
-// when none is for the zone.
-func inZone(endpoints []endpoint, zone string) []endpoint {
-	var near []endpoint
-	for _, e := range endpoints {
+// markFar gives the endpoints with those marked that are not hinted for the zone. None is when one has no hint, as the hints are then being
+// changed, or when none is for the zone.
+func markFar(endpoints []endpoint, zone string) []endpoint {
+	marked := make([]endpoint, len(endpoints))
+	near := 0
+	for i, e := range endpoints {
 		if e.Hints == nil || len(e.Hints.ForZones) == 0 {
 			return endpoints
 		}
-		for _, hint := range e.Hints.ForZones {
-			if hint.Name == zone {
-				near = append(near, e)
-				break
-			}
+		e.far = !slices.ContainsFunc(e.Hints.ForZones, func(hint discoveryv1.ForZone) bool { return hint.Name == zone })
+		if !e.far {
+			near++
 		}
+		marked[i] = e
 	}
-	if len(near) == 0 {
+	if near == 0 {
 		return endpoints
 	}
-	return near
+	return marked
 }

@@ -5,6 +5,7 @@ package l4
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -20,8 +21,8 @@ type table struct {
 
 // backend is where connections of one host go, in turns.
 type backend struct {
-	endpoints []model.Endpoint
-	position  atomic.Uint64
+	endpoints, next []model.Endpoint // next is for when all endpoints failed
+	position        atomic.Uint64
 }
 
 // newTable reads a model. Work is proportional to its hosts and, for those that pass through, their endpoints.
@@ -36,7 +37,8 @@ func newTable(m *model.Model) *table {
 		b := backends[id]
 		if b == nil && !id.IsZero() {
 			if found := m.Backend(id); found != nil {
-				b = &backend{endpoints: found.Usable()}
+				b = &backend{}
+				b.endpoints, b.next = found.Usable()
 			}
 			backends[id] = b
 		}
@@ -67,7 +69,7 @@ func (b *backend) order() []model.Endpoint {
 		return nil
 	}
 	from := b.position.Add(1) % n
-	return append(append(make([]model.Endpoint, 0, n), b.endpoints[from:]...), b.endpoints[:from]...)
+	return slices.Concat(b.endpoints[from:], b.endpoints[:from], b.next)
 }
 
 // trusts tells whether the word of a sender counts.

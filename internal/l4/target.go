@@ -22,8 +22,38 @@ type target struct {
 	due      int       // how much of its turn is due, for inTurn
 	active   int       // connections
 	shyUntil time.Time // after it could not be connected to
-	unwell   bool      // by checks; see package health
+	rank     rank
 	gone     time.Time // when it left the backend; zero while it is there
+}
+
+// rank says when an endpoint gets connections, other things being equal.
+type rank uint8
+
+const (
+	isFirst rank = iota
+	isNext       // when all that are first have failed: in another zone
+	isLast       // when all others have: not well, as checks say; see package health
+)
+
+// ranks are those of endpoints by their addresses; isLast ones are not in it.
+type ranks map[netip.AddrPort]rank
+
+func newRanks(first, next []model.Endpoint) ranks {
+	r := make(ranks, len(first)+len(next))
+	for _, e := range first {
+		r[e.AddrPort] = isFirst
+	}
+	for _, e := range next {
+		r[e.AddrPort] = isNext
+	}
+	return r
+}
+
+func (r ranks) of(address netip.AddrPort) rank {
+	if one, known := r[address]; known {
+		return one
+	}
+	return isLast
 }
 
 // targets are the endpoints of one listener.
@@ -76,16 +106,13 @@ func (t *targets) leave(now time.Time) {
 	}
 }
 
-// avoid lets new connections go to usable endpoints while there are such. Connections that there are go on.
-func (t *targets) avoid(usable []model.Endpoint) {
-	well := make(map[netip.AddrPort]bool, len(usable))
-	for _, e := range usable {
-		well[e.AddrPort] = true
-	}
+// rank says which endpoints get new connections, and which ones when all of the first have failed. Connections that there are go on.
+func (t *targets) rank(first, next []model.Endpoint) {
+	ranks := newRanks(first, next)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, one := range t.list {
-		one.unwell = !well[one.address]
+		one.rank = ranks.of(one.address)
 	}
 }
 
@@ -94,7 +121,12 @@ func (t *targets) avoid(usable []model.Endpoint) {
 func (t *targets) acquire(tried []*target, now time.Time) *target {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	candidates := t.without(func(one *target) bool { return one.unwell || one.shyUntil.After(now) || slices.Contains(tried, one) })
+	var candidates []*target
+	for worst := isFirst; worst < isLast && len(candidates) == 0; worst++ {
+		candidates = t.without(func(one *target) bool {
+			return one.rank > worst || one.shyUntil.After(now) || slices.Contains(tried, one)
+		})
+	}
 	if len(candidates) == 0 {
 		candidates = t.without(func(one *target) bool { return slices.Contains(tried, one) })
 	}

@@ -18,7 +18,7 @@ func TestAvoid(t *testing.T) {
 	now := time.Now()
 	var list targets
 	list.use(b.Endpoints, false, now)
-	list.avoid(b.Usable())
+	list.rank(b.Usable())
 	for range 4 {
 		if chosen := list.acquire(nil, now); chosen.address != two.AddrPort {
 			t.Errorf("chosen is %s", chosen.address)
@@ -28,7 +28,7 @@ func TestAvoid(t *testing.T) {
 		t.Errorf("when the other was tried, %v is chosen", last)
 	}
 	b.Unhealthy = b.Endpoints // all are used
-	list.avoid(b.Usable())
+	list.rank(b.Usable())
 	seen := map[netip.AddrPort]bool{}
 	for range 4 {
 		seen[list.acquire(nil, now).address] = true

@@ -46,7 +46,7 @@ func (t *tcp) use(next terms) {
 	if b := next.listener.Backend; b != t.backend || next.proxy.LeastConnections != t.fewest {
 		t.backend, t.fewest = b, next.proxy.LeastConnections
 		t.targets.use(b.Endpoints, t.fewest, time.Now())
-		t.targets.avoid(b.Usable())
+		t.targets.rank(b.Usable())
 	}
 }
 

@@ -25,11 +25,11 @@ func newUDP(log *slog.Logger, memory *udp.Memory) *datagrams {
 
 func (d *datagrams) use(next terms) {
 	d.terms, d.closed = next, false
-	d.port.Apply(next.datagrams(next.listener.Backend.Endpoints))
+	d.port.Apply(next.datagrams(next.listener.Backend))
 }
 
-// datagrams gives the service for datagrams to endpoints.
-func (t *terms) datagrams(endpoints []model.Endpoint) udp.Service {
+// datagrams gives the service for datagrams to the endpoints of a backend.
+func (t *terms) datagrams(b *model.Backend) udp.Service {
 	s := udp.Service{
 		Responses: t.proxy.Responses, Timeout: t.proxy.Timeout, Tries: t.proxy.Tries, Drain: t.drain, Limit: t.proxy.MaxConnections,
 		Proxy: t.listener.SendProxy != 0,
@@ -37,8 +37,9 @@ func (t *terms) datagrams(endpoints []model.Endpoint) udp.Service {
 	if !t.proxy.Retry {
 		s.Tries = 1
 	}
-	for _, e := range endpoints {
-		s.Endpoints = append(s.Endpoints, udp.Endpoint{AddrPort: e.AddrPort, Weight: e.Weight})
+	ranks := newRanks(b.Usable())
+	for _, e := range b.Endpoints {
+		s.Endpoints = append(s.Endpoints, udp.Endpoint{AddrPort: e.AddrPort, Weight: e.Weight, Rank: int(ranks.of(e.AddrPort))})
 	}
 	return s
 }
@@ -75,7 +76,7 @@ func (p place) addresses() ([]netip.Addr, error) {
 func (d *datagrams) close() {
 	d.closed = true
 	_ = d.port.Listen(nil) // nothing is opened
-	d.port.Apply(d.terms.datagrams(nil))
+	d.port.Apply(d.terms.datagrams(&model.Backend{}))
 }
 
 // sweep leaves it to the port to end sessions.

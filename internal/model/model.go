@@ -193,17 +193,6 @@ func (b *Backend) Equal(other *Backend) bool {
 	return same && b.SlowStart == other.SlowStart && reflect.DeepEqual(b.Health, other.Health)
 }
 
-// Usable gives the endpoints that new connections are to be spread over, by what checks say: all when too few are well.
-func (b *Backend) Usable() []Endpoint {
-	if len(b.Unhealthy) == 0 || b.Health == nil || b.Health.Panics(len(b.Endpoints)-len(b.Unhealthy), len(b.Endpoints)) {
-		return b.Endpoints
-	}
-	return slices.DeleteFunc(slices.Clone(b.Endpoints), func(e Endpoint) bool {
-		_, found := slices.BinarySearchFunc(b.Unhealthy, e, Endpoint.Compare)
-		return found
-	})
-}
-
 // CertificateID is derived from the content of a certificate and its key: another content is another ID.
 type CertificateID string
 

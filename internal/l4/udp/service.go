@@ -4,7 +4,9 @@
 package udp
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -33,6 +35,8 @@ type Service struct {
 type Endpoint struct {
 	netip.AddrPort
 	Weight int
+	// Rank says when it gets sessions: one of a greater rank does when all of a smaller one have refused datagrams lately, or the session's own.
+	Rank int
 }
 
 // silentEnough is how long a session must have been silent to be ended for another.
@@ -42,7 +46,7 @@ const silentEnough = time.Second
 type targets struct {
 	Service
 	members  map[netip.AddrPort]*endpoint
-	turns    []*endpoint
+	ranks    [][]*endpoint  // of each rank, a round of turns
 	position *atomic.Uint32 // of the turn that was last
 }
 
@@ -63,35 +67,47 @@ func newTargets(s Service, last *targets) *targets {
 	if last != nil {
 		t.position = last.position
 	}
-	var list []*endpoint
 	for _, one := range s.Endpoints {
 		name := one.AddrPort
 		e := &endpoint{name: name, address: addressOf(name)}
 		if last != nil && last.members[name] != nil {
 			e = last.members[name]
 		}
-		list = append(list, e)
 		t.members[name] = e
 	}
-	for _, i := range turns(s.Endpoints) {
-		t.turns = append(t.turns, list[i])
+	for list := slices.Clone(s.Endpoints); len(list) > 0; {
+		best := slices.MinFunc(list, func(a, b Endpoint) int { return cmp.Compare(a.Rank, b.Rank) }).Rank
+		var rank []Endpoint
+		list = slices.DeleteFunc(list, func(e Endpoint) bool {
+			if e.Rank == best {
+				rank = append(rank, e)
+			}
+			return e.Rank == best
+		})
+		var round []*endpoint
+		for _, i := range turns(rank) {
+			round = append(round, t.members[rank[i].AddrPort])
+		}
+		t.ranks = append(t.ranks, round)
 	}
 	return t
 }
 
 // next gives the endpoint whose turn it is, but for those that are avoided and the one to leave out; nil when there is none.
 func (t *targets) next(except netip.AddrPort) (chosen *endpoint) {
-	n := uint32(len(t.turns))
-	for range n {
-		e := t.turns[t.position.Add(1)%n]
-		if e.name == except {
-			continue
-		}
-		if !e.isAvoided() {
-			return e
-		}
-		if chosen == nil {
-			chosen = e
+	for _, round := range t.ranks {
+		n := uint32(len(round))
+		for range n {
+			e := round[t.position.Add(1)%n]
+			if e.name == except {
+				continue
+			}
+			if !e.isAvoided() {
+				return e
+			}
+			if chosen == nil {
+				chosen = e
+			}
 		}
 	}
 	return chosen

@@ -20,6 +20,7 @@ type backendEntry struct {
 	LogName   string        `json:"n"`
 	Draining  []peer        `json:"draining,omitempty"`
 	Down      []int         `json:"down,omitempty"` // places in e, counted from 1
+	Far       []int         `json:"far,omitempty"`  // as down
 	Panic     int           `json:"panic,omitempty"`
 	SlowStart float64       `json:"slow_start,omitempty"` // seconds
 	Outlier   *outlierEntry `json:"outlier,omitempty"`
@@ -42,6 +43,11 @@ type outlierEntry struct {
 
 func encodeBackend(b *model.Backend) string {
 	entry := backendEntry{LogName: b.ID.LogName(), Endpoints: peers(b.Endpoints), Down: places(b.Unhealthy, b.Endpoints), SlowStart: b.SlowStart.Seconds()}
+	for i, e := range b.Endpoints {
+		if e.Far {
+			entry.Far = append(entry.Far, i+1)
+		}
+	}
 	if len(b.Draining) > 0 {
 		entry.Draining = peers(b.Draining)
 	}

@@ -15,7 +15,8 @@
 //	b:KEY    a backend: { "n": LOG NAME, "e": [["ADDRESS", PORT, WEIGHT]…] }; KEY is the escaped BackendID (see backendKey), an IPv6 ADDRESS is in
 //	         brackets, a WEIGHT of 1 is absent
 //	         Where there is more to say, also "draining", endpoints like those of e which only get the requests of clients that they have, "down", the
-//	         places in e, counted from 1, of those that checks found unwell, "panic", the percentage of e below which all of e are used, and "outlier",
+//	         places in e, counted from 1, of those that checks found unwell, "far", those in other zones than near ones, "panic", the percentage
+//	         of the near ones below which others are used too, and of e below which all of e are used, and "outlier",
 //	         see outlierEntry, and "slow_start", in seconds, for routes that have none of their own. What outlier.lua counts, and whom it
 //	         ejects, is in shared memory of its own and no part of the state.
 //	c:ID     a certificate: { "chain": PEM, "key": PEM, "ocsp": what its authority says, DER in base64,

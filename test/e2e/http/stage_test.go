@@ -171,7 +171,7 @@ func (s *stage) expand(text string) string {
 // build makes the model of manifests, with the shared backends unless the case gives a Service of that name.
 func (s *stage) build(t testing.TB, cluster, settings string) *model.Model {
 	t.Helper()
-	options := ingress.Options{WatchWithoutClass: true, AllowLocalEndpoints: true}
+	options := ingress.Options{WatchWithoutClass: true, AllowLocalEndpoints: true, TopologyAware: true, Zone: "here"}
 	text := s.expand(cluster)
 	mine := s.backends
 	if strings.Contains(text, "name: default-backend") {

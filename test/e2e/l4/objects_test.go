@@ -17,6 +17,7 @@ type objects struct {
 	tcp, udp  map[int]string
 	services  map[string][]netip.AddrPort // by name; all have the TCP port 1000
 	datagrams map[string][]netip.AddrPort // the same, with the UDP port 1000
+	judged    string                      // annotations of all Services
 }
 
 // to gives objects with one TCP service.
@@ -47,14 +48,15 @@ func (o *objects) String() string {
 		}
 		out.WriteString("}}\n")
 	}
-	writeServices(&out, "TCP", o.services)
-	writeServices(&out, "UDP", o.datagrams)
+	o.writeServices(&out, "TCP", o.services)
+	o.writeServices(&out, "UDP", o.datagrams)
 	return out.String()
 }
 
-func writeServices(out *strings.Builder, protocol string, services map[string][]netip.AddrPort) {
+func (o *objects) writeServices(out *strings.Builder, protocol string, services map[string][]netip.AddrPort) {
 	for _, name := range slices.Sorted(maps.Keys(services)) {
-		fmt.Fprintf(out, "---\n{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {ports: [{name: main, port: 1000, targetPort: 1, protocol: %s}]}}\n", name, protocol)
+		fmt.Fprintf(out, "---\n{apiVersion: v1, kind: Service, metadata: {name: %s, annotations: {%s}}, "+
+			"spec: {ports: [{name: main, port: 1000, targetPort: 1, protocol: %s}]}}\n", name, o.judged, protocol)
 		for i, e := range services[name] { // one slice for each, as their ports differ
 			family := "IPv4"
 			if e.Addr().Is6() {

@@ -46,7 +46,7 @@ end
 -- The first try of a request says how many may follow; 0 stands for as many as there are endpoints.
 local function allow_tries(tries, backend)
     if tries == 0 then
-        tries = #backend.e
+        tries = #backend.e + (backend.beyond and #backend.beyond or 0)
     end
     if tries > M.upstream_tries then
         set_more_tries(tries - M.upstream_tries)

@@ -11,7 +11,7 @@ local M = {}
 function M.choose(backend, balance, failed)
     local list = backend.e
     if failed then
-        list = endpoints.untried(list, endpoints.tried(list))
+        list = endpoints.remaining(backend)
     end
     return endpoints.random(list, backend.newest and slow_start.seconds(backend, balance))
 end

@@ -6,7 +6,8 @@
 -- An endpoint is { address, port, weight, name = "address:port" } and what the ways to balance keep of it; a weight of 1 is absent. One that
 -- stays when others come or go stays the same table, so that what is kept of it is never lost. A backend (see store.lua) has two lists:
 -- `all` of them, and `e`, those that requests may go to. What is computed of a list hangs on the list, and is forgotten with it. An endpoint
--- that joined others has `since`, the time when it did; the backend has `newest`, the latest of these of late. See slow_start.lua.
+-- that joined others has `since`, the time when it did; the backend has `newest`, the latest of these of late. See slow_start.lua. Where near
+-- endpoints are preferred, `beyond`, which may be absent, are those of other zones that a request may be sent to when all of `e` have failed it.
 --
 -- A way to balance is a module with these members:
 --
@@ -23,8 +24,8 @@ local var = ngx.var
 local floor, random = math.floor, math.random
 
 local M = {
-    -- A function of a backend that gives those of backend.all that requests may go to, or nil for all; never none. It is asked when the
-    -- endpoints change, and whenever somebody calls `renew`. The list must be a new one, in the order of backend.all.
+    -- A function of a backend that gives those of backend.all that requests may go to, or nil for all, never none; and what `beyond` is. It is
+    -- asked when the endpoints change, and whenever somebody calls `renew`. The list must be a new one, in the order of backend.all.
     select = nil,
 }
 
@@ -88,8 +89,11 @@ local function note_joined(backend, before, at)
 end
 
 local function choose_list(backend, before, at)
-    local select = M.select
-    backend.e = weigh(select and select(backend) or backend.all)
+    local list, beyond
+    if M.select then
+        list, beyond = M.select(backend)
+    end
+    backend.e, backend.beyond = weigh(list or backend.all), beyond
     if before then
         note_joined(backend, before, at)
     end
@@ -150,6 +154,24 @@ function M.untried(list, tried)
         end
     end
     return weigh(left)
+end
+
+-- Gives the list that another try of the request chooses from, what `tried` gives of it, and the name of the last that was tried: once all near
+-- endpoints were, the list is that of other zones.
+function M.for_retry(backend)
+    local list = backend.e
+    local tried, last = M.tried(list)
+    if not tried and backend.beyond then
+        list = backend.beyond
+        tried = M.tried(list)
+    end
+    return list, tried, last
+end
+
+-- Gives a list of those that another try of the request may go to, and the name of the last that was tried.
+function M.remaining(backend)
+    local list, tried, last = M.for_retry(backend)
+    return M.untried(list, tried), last
 end
 
 -- Gives the sums of the weights up to each endpoint of a list.

@@ -67,12 +67,12 @@ function M.choose(backend, balance, failed)
     local list = backend.e
     local left = list
     if failed then
-        local tried, last = endpoints.tried(list)
+        local last
+        left, last = endpoints.remaining(backend)
         local endpoint = endpoints.by_name(backend.all)[last]
         if endpoint then
             note(average_of(list, endpoint), failure)
         end
-        left = endpoints.untried(list, tried)
     end
     local seconds = backend.newest and slow_start.seconds(backend, balance)
     local first, second = endpoints.two(left, seconds)

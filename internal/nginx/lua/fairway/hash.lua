@@ -152,7 +152,10 @@ end
 function M.choose(backend, balance, failed)
     local list = backend.e
     local key = template.expand(balance.hash_by)
-    local tried = failed and endpoints.tried(list) or nil
+    local tried
+    if failed then
+        list, tried = endpoints.for_retry(backend)
+    end
     if balance.subset then
         return in_group(list, balance.subset, key, tried)
     end

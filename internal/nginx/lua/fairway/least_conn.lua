@@ -51,7 +51,7 @@ end
 function M.choose(backend, balance, failed)
     local list = backend.e
     if failed then
-        list = endpoints.untried(list, endpoints.tried(list))
+        list = endpoints.remaining(backend)
     end
     local seconds = backend.newest and slow_start.seconds(backend, balance)
     if list.weighted or seconds then

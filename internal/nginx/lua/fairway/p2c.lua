@@ -16,7 +16,7 @@ local M = { counts = true }
 function M.choose(backend, balance, failed)
     local list = backend.e
     if failed then
-        list = endpoints.untried(list, endpoints.tried(list))
+        list = endpoints.remaining(backend)
     end
     local seconds = backend.newest and slow_start.seconds(backend, balance)
     local first, second = endpoints.two(list, seconds)

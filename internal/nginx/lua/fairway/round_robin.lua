@@ -10,10 +10,25 @@ local weighted = require "fairway.weighted"
 
 local M = {}
 
-local function next_of(backend, list)
-    local position = backend.position % #list + 1
-    backend.position = position
+-- Gives the next of a list; `turn` is what has the position.
+local function next_of(turn, list)
+    local position = turn.position % #list + 1
+    turn.position = position
     return list[position]
+end
+
+local function another(backend)
+    local list, tried = endpoints.for_retry(backend)
+    local turn = backend
+    if list ~= backend.e then -- near ones, that were tried before, would move the position to the same place each time
+        list.position = list.position or 0
+        turn = list
+    end
+    local endpoint
+    repeat
+        endpoint = next_of(turn, list)
+    until not (tried and tried[endpoint])
+    return endpoint
 end
 
 function M.choose(backend, balance, failed)
@@ -22,14 +37,10 @@ function M.choose(backend, balance, failed)
     if list.weighted or seconds then
         return weighted.choose(backend, failed, seconds)
     end
-    local endpoint = next_of(backend, list)
     if failed then
-        local tried = endpoints.tried(list)
-        while tried and tried[endpoint] do
-            endpoint = next_of(backend, list)
-        end
+        return another(backend)
     end
-    return endpoint
+    return next_of(backend, list)
 end
 
 return M

@@ -149,7 +149,12 @@ function M.choose(backend, balance, failed, backend_key)
         return endpoint
     end
     local seconds = backend.newest and slow_start.seconds(backend, balance)
-    endpoint, key = kind.make(list, failed and endpoints.tried(list) or nil, kept, seconds)
+    local tried
+    if failed then
+        list, tried = endpoints.for_retry(backend)
+        kept = list == backend.e and kept or list
+    end
+    endpoint, key = kind.make(list, tried, kept, seconds)
     give(affinity, key .. "|" .. mark_of(backend, backend_key))
     return endpoint
 end

@@ -205,7 +205,7 @@ local function load_backend(key)
     return keep_backend(key, backend)
 end
 
--- Gives the backend of a key, { n = log name, e = endpoints, all = endpoints, position = number }, or nil. See endpoints.lua.
+-- Gives the backend of a key, { n = log name, e = endpoints, all = endpoints, beyond = endpoints, position = number }, or nil. See endpoints.lua.
 function M.backend(key)
     return backends[key] or load_backend(key)
 end

@@ -70,7 +70,8 @@ end
 
 -- Gives the endpoint that is due first of those that were not tried.
 local function another(backend, list, seconds)
-    local left = endpoints.untried(list, endpoints.tried(list))
+    local left = endpoints.remaining(backend)
+    left.heap = nil -- which may be out of order
     local first = heap_of(backend, left, seconds)[1]
     take(backend, first, seconds)
     list.heap = nil -- which is out of order now
@@ -79,10 +80,10 @@ end
 
 function M.choose(backend, failed, seconds)
     local list = backend.e
-    local heap = heap_of(backend, list, seconds)
     if failed then
         return another(backend, list, seconds)
     end
+    local heap = heap_of(backend, list, seconds)
     local first = heap[1]
     take(backend, first, seconds)
     sink(heap, #list, 1)
