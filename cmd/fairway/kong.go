@@ -77,7 +77,7 @@ func (f *controllerFlags) runKong(ctx context.Context, cancel context.CancelCaus
 	driver := kong.New(kong.Options{
 		Gateways: gateways, Connect: connect, Translate: f.kong.translate(families), Tag: f.kong.tag, ReverseSync: f.kong.reverse,
 		SkipCACertificates: f.kong.skipCA, Own: isFixed && fixed.Local(), Leads: f.kong.leads.ask, WatchEvery: f.kong.interval,
-		LookPatience: f.kong.patience, VerifyEvery: f.kong.verifyEvery(), Pushed: countPushes(families), FellBack: families.FellBack, Gone: families.Gone,
+		LookPatience: f.kong.patience, VerifyEvery: f.kong.verifyEvery(), Pushed: f.kong.pushed(families), FellBack: families.FellBack, Gone: f.kong.gone(families),
 		LeaveOut: !f.kong.useLast, KeepFailed: f.kong.dump.enabled, Log: log.With("part", "kong"),
 	})
 	stopDump, err := f.kong.dump.serve(f.profilerAddress.String(), driver, log)
@@ -94,7 +94,12 @@ func (f *controllerFlags) runKong(ctx context.Context, cancel context.CancelCaus
 	}
 	loop.Metrics.Register(families.Collectors()...)
 	f.judgeKong(meaning, objects, driver)
-	f.kong.told = func(r *replica) { f.tellKong(meaning, loop, r, log) }
+	f.kong.told = func(r *replica) {
+		if r != nil {
+			f.kong.pushes.to(r.events)
+		}
+		f.tellKong(meaning, loop, r, log)
+	}
 	server := &controller.Server{Loop: loop, HealthPath: f.healthPath, More: map[string]http.Handler{
 		controller.KongStatePath: showKong(func(context.Context) (kong.Shown, error) { return driver.State() }),
 		controller.KongDiffPath:  showKong(driver.Diff),
@@ -183,9 +188,10 @@ func (f *kongFlags) verifyEvery() time.Duration {
 	return 0 // the driver's default
 }
 
-// countPushes feeds the metrics.
-func countPushes(families *metrics.Kong) func(kong.Push) {
+// pushed feeds the metrics and tells of what came of pushes.
+func (f *kongFlags) pushed(families *metrics.Kong) func(kong.Push) {
 	return func(p kong.Push) {
+		f.pushes.tell(p)
 		protocol := "db-less"
 		if p.Database {
 			protocol = "deck" // as the Kong Ingress Controller calls it, whatever writes

@@ -45,6 +45,7 @@ type kongFlags struct {
 
 	useLast bool
 	dump    kongDump
+	pushes  pushTeller
 	leads   leadQuestion
 	// told hooks up what the leader writes about custom resources; nil for nothing.
 	told func(*replica)

@@ -34,6 +34,14 @@ const (
 	ReasonAnnotation = "AnnotationParsingFailed"
 )
 
+// Reasons of the Kong Ingress Controller for Events of pushes to gateways, and what stands before them where a gateway refuses some of what is wanted
+// and was given what is left.
+const (
+	ReasonPushed    = "KongConfigurationSucceeded"
+	ReasonNotPushed = "KongConfigurationApplyFailed"
+	Fallback        = "Fallback"
+)
+
 const (
 	// settle is how old a Problem must be to be told, and how long changes are gathered.
 	settle = 3 * time.Second
@@ -52,11 +60,11 @@ const (
 // Options of a reporter.
 type Options struct {
 	Client kubernetes.Interface
-	// Pod is this controller's own, for Events about reloads; nil when it is not known.
+	// Pod is this controller's own, for Events about reloads and pushes; nil when it is not known.
 	Pod *corev1.ObjectReference
-	// Speaks tells whether this replica is the one that tells of objects; each tells of its own reloads.
+	// Speaks tells whether this replica is the one that tells of objects; each tells of its own reloads and pushes.
 	Speaks func() bool
-	// Quiet leaves out all but those about reloads.
+	// Quiet leaves out all but those about reloads and pushes.
 	Quiet bool
 	// Refer completes a name to a reference, with the UID by which `kubectl describe` finds Events; nil for what does not exist.
 	Refer func(model.Ref) *corev1.ObjectReference
@@ -81,7 +89,7 @@ type Reporter struct {
 	mu       sync.Mutex // guards below
 	round    *Round     // the newest
 	first    *Round     // what was there when this replica began, which is no news
-	reloads  []reload   // not told yet
+	own      []deed     // of this replica, not told yet
 	contests []model.Problem
 
 	// Of Run's goroutine alone.
@@ -91,10 +99,10 @@ type Reporter struct {
 	told     map[place]telling
 }
 
-// reload is one that happened, or did not.
-type reload struct {
-	message string
-	failed  bool
+// deed is something that this replica did, or could not do.
+type deed struct {
+	reason, message string
+	failed          bool
 }
 
 // place is what makes a Problem the same as before.
@@ -135,18 +143,37 @@ func (r *Reporter) Report(round *Round) {
 	r.awake()
 }
 
-// mostReloads bounds the reloads in line.
-const mostReloads = 100
+// mostDeeds bounds the deeds in line.
+const mostDeeds = 100
 
 // Reloaded tells of a reload of the data plane: why, and the error if it did not work.
 func (r *Reporter) Reloaded(reasons []string, err error) {
-	next := reload{message: "nginx was reloaded, because of: " + strings.Join(reasons, ", ")}
+	next := deed{reason: ReasonReload, message: "nginx was reloaded, because of: " + strings.Join(reasons, ", ")}
 	if err != nil {
-		next = reload{message: "nginx was not reloaded, and the last good state keeps serving: " + err.Error(), failed: true}
+		next.message, next.failed = "nginx was not reloaded, and the last good state keeps serving: "+err.Error(), true
 	}
+	r.did(next)
+}
+
+// Pushed tells of a push to a gateway: of all that is wanted or, as a fallback, of what is left, and the error if it did not work.
+func (r *Reporter) Pushed(gateway string, fallback bool, err error) {
+	next := deed{reason: ReasonPushed, message: gateway + " holds all that is wanted"}
+	if fallback {
+		next.message = gateway + " holds what is wanted, without what it refuses"
+	}
+	if err != nil {
+		next = deed{reason: ReasonNotPushed, message: gateway + " does not take what is wanted: " + err.Error(), failed: true}
+	}
+	if fallback {
+		next.reason = Fallback + next.reason
+	}
+	r.did(next)
+}
+
+func (r *Reporter) did(next deed) {
 	r.mu.Lock()
-	if len(r.reloads) < mostReloads {
-		r.reloads = append(r.reloads, next)
+	if len(r.own) < mostDeeds {
+		r.own = append(r.own, next)
 	}
 	r.mu.Unlock()
 	r.awake()
@@ -194,14 +221,14 @@ func (r *Reporter) Run(ctx context.Context) {
 // look sends what there is to say, and tells whether something is left for soon.
 func (r *Reporter) look(now time.Time) bool {
 	r.mu.Lock()
-	round, reloads, contests := r.round, r.reloads, r.contests
+	round, own, contests := r.round, r.own, r.contests
 	if r.last == nil && r.first != nil {
 		r.last, r.first = r.first, &Round{} // which keeps nothing in memory
 	}
-	r.reloads, r.contests = nil, nil
+	r.own, r.contests = nil, nil
 	r.mu.Unlock()
-	for _, next := range reloads {
-		r.tellReload(next)
+	for _, next := range own {
+		r.tellDeed(next)
 	}
 	if round == nil {
 		return false
@@ -220,7 +247,7 @@ func (r *Reporter) look(now time.Time) bool {
 	return r.tellSynced() || left
 }
 
-func (r *Reporter) tellReload(next reload) {
+func (r *Reporter) tellDeed(next deed) {
 	if r.options.Pod == nil {
 		return
 	}
@@ -228,7 +255,7 @@ func (r *Reporter) tellReload(next reload) {
 	if next.failed {
 		kind = corev1.EventTypeWarning
 	}
-	r.recorder.Event(r.options.Pod, kind, ReasonReload, cut(next.message))
+	r.recorder.Event(r.options.Pod, kind, next.reason, cut(next.message))
 }
 
 // compare notes what changed since the last round that was looked at.

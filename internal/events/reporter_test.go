@@ -164,6 +164,21 @@ func TestOnlyTheSpeakerTells(t *testing.T) {
 	})
 }
 
+func TestPushes(t *testing.T) {
+	pod := &corev1.ObjectReference{Kind: "Pod", Namespace: "fairway", Name: "fairway-0"}
+	reporting(t, Options{Pod: pod}, func(t *testing.T, s *stand) {
+		s.Pushed("http://a", false, nil)
+		s.Pushed("http://a", false, errors.New("refused"))
+		s.Pushed("http://a", true, nil)
+		s.Pushed("http://a", true, errors.New("too large"))
+		time.Sleep(time.Minute)
+		expect(t, s, "pushes to a gateway", "Pod fairway-0: Normal FallbackKongConfigurationSucceeded http://a holds what is wanted, without what it refuses",
+			"Pod fairway-0: Normal KongConfigurationSucceeded http://a holds all that is wanted",
+			"Pod fairway-0: Warning FallbackKongConfigurationApplyFailed http://a does not take what is wanted: too large",
+			"Pod fairway-0: Warning KongConfigurationApplyFailed http://a does not take what is wanted: refused")
+	})
+}
+
 func TestSync(t *testing.T) {
 	made := func(name string) *netv1.Ingress {
 		return &netv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, CreationTimestamp: metav1.Unix(int64(name[0]), 0)}}

@@ -58,6 +58,31 @@ func TestRestartedGatewayIsRefilled(t *testing.T) {
 	}
 }
 
+// TestLeaderChangeLoadsNothing: a new leader finds what gateways without a database hold by its name.
+func TestLeaderChangeLoadsNothing(t *testing.T) {
+	b := newBench(t, nil, dbless, dbless)
+	b.want(apps(5))
+	b.settle()
+	b.driver = b.newDriver(nil)
+	b.run(b.driver)
+	for i := range b.simulators {
+		b.writes(i)
+	}
+	b.applyUntil("both gateways are found", b.looked)
+	for i := range b.simulators {
+		if calls := b.writes(i); len(calls) != 0 {
+			t.Errorf("gateway %d is written to: %v", i, calls)
+		}
+	}
+	b.want(apps(6))
+	b.apply()
+	for i := range b.simulators {
+		if calls := b.writes(i); len(calls) != 1 {
+			t.Errorf("for a change gateway %d gets %v, want one document", i, calls)
+		}
+	}
+}
+
 func TestOverwrittenGatewayIsRepaired(t *testing.T) {
 	b := newBench(t, nil, dbless)
 	b.want(apps(2))
