@@ -59,7 +59,7 @@ func (t *translation) activeCheck(c *model.HealthCheck, s *model.KongService) *e
 	}{
 		{c.Port != 0, "a port of its own for checks"},
 		{c.TLS != nil && c.TLS.Certificate != nil, "a certificate that checks show"},
-		{c.Protocol == model.CheckHTTP && (normalize(c.Path) != c.Path || strings.Contains(c.Path, "//")), "a query in the path of checks"},
+		{c.Protocol == model.CheckHTTP && !isPath(c.Path), "a query in the path of checks"},
 	} {
 		if x.asked {
 			t.cannotJudge(s, x.what, "endpoints are not checked")

@@ -106,6 +106,11 @@ func normalize(path string) string {
 	return out.String()
 }
 
+// isPath tells whether a text can be a path of checks, or of cookies.
+func isPath(text string) bool {
+	return strings.HasPrefix(text, "/") && normalize(text) == text && !strings.Contains(text, "//")
+}
+
 func unhex(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

@@ -172,32 +172,8 @@ func (t *translation) applyResponse(r *route, p *model.Policy) {
 		r.response.replace, r.response.add = append(r.response.replace, line), append(r.response.add, line)
 	}
 	if c := p.CORS; c != nil {
-		t.plugin(r, "cors", corsConfig(c))
+		t.plugin(r, "cors", t.corsConfig(r, c))
 	}
-}
-
-func corsConfig(c *model.CORS) map[string]any {
-	config := map[string]any{"credentials": c.Credentials, "max_age": c.MaxAge, "preflight_continue": false}
-	var origins []any
-	for _, o := range c.Origins {
-		if strings.Contains(o, "*.") { // to Kong what is no plain origin is an expression
-			o = strings.NewReplacer(".", "\\.", "*", "[^/.]+").Replace(o)
-		}
-		origins = append(origins, o)
-	}
-	config["origins"] = origins
-	for _, part := range []struct{ name, text string }{{"methods", c.Methods}, {"headers", c.Headers}, {"exposed_headers", c.ExposeHeaders}} {
-		var list []any
-		for item := range strings.SplitSeq(part.text, ",") {
-			if item = strings.TrimSpace(item); item != "" {
-				list = append(list, item)
-			}
-		}
-		if len(list) > 0 {
-			config[part.name] = list
-		}
-	}
-	return config
 }
 
 // plugin adds a plugin to a route, unless a KongPlugin of that name is attached to it, which counts.

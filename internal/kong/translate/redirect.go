@@ -4,7 +4,7 @@
 package translate
 
 import (
-	"strings"
+	"net/url"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 )
@@ -14,9 +14,8 @@ import (
 // The plugin for it came with Kong 3.9 and takes whole URLs alone. What it does not do another plugin does, which answers with a status, and a third,
 // which adds the header.
 func (t *translation) redirect(r *route, to *model.KongRedirect) {
-	isURL := strings.Contains(to.URL, "://")
 	switch {
-	case isURL && t.gateway.Version.AtLeast(3, 9) && t.gateway.HasPlugin("redirect"):
+	case isURL(to.URL) && t.gateway.Version.AtLeast(3, 9) && t.gateway.HasPlugin("redirect"):
 		t.plugin(r, "redirect", map[string]any{"status_code": to.Code, "location": to.URL, "keep_incoming_path": to.KeepPath})
 	case to.KeepPath:
 		t.close503(r, "a redirect to the same path elsewhere needs Kong 3.9")
@@ -28,6 +27,12 @@ func (t *translation) redirect(r *route, to *model.KongRedirect) {
 		t.plugin(r, requestTermination, map[string]any{"status_code": to.Code, "message": "Redirect"})
 		r.response.add = append(r.response.add, "Location:"+to.URL)
 	}
+}
+
+// isURL tells whether the plugin takes it.
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && u.Hostname() != ""
 }
 
 func (t *translation) close503(r *route, why string) {

@@ -81,6 +81,10 @@ func (t *translation) balance(r *route, b *model.Balance) {
 		t.tellAffinity(r, b.Affinity)
 		r.upstream().algorithm = "consistent-hashing"
 		r.upstream().hash = model.KongHash{Cookie: b.Affinity.Name, CookiePath: b.Affinity.Path}
+		if !isPath(b.Affinity.Path) {
+			t.unsupported(r, "this path of a cookie of affinity", "it is /")
+			r.upstream().hash.CookiePath = "/"
+		}
 	case b.Algorithm == model.EWMA:
 		r.upstream().algorithm = "latency"
 	case b.Algorithm == model.LeastConn || b.Algorithm == model.P2C:
