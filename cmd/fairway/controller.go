@@ -280,7 +280,7 @@ func (f *controllerFlags) run(ctx context.Context, stdin io.Reader, log *slog.Lo
 	if err != nil {
 		return err
 	}
-	streams := newStreams(f.bind, log)
+	streams := newStreams(f.bind, accessLog, log)
 	plane = beside(plane, streams)
 	f.files.start(ctx, driver, log)
 	f.maxmind.start(ctx, f.files.editions, f.files.geoDir, log)

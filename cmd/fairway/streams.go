@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 
 	"github.com/fairway-ingress/fairway/internal/controller"
@@ -20,8 +21,8 @@ type withStreams struct {
 	services *l4.Services
 }
 
-func newStreams(address string, log *slog.Logger) *l4.Services {
-	return l4.NewServices(l4.ServicesOptions{Address: address, LowPorts: process.WithLowPorts, Log: log.With("part", "l4")})
+func newStreams(address string, accessLog io.Writer, log *slog.Logger) *l4.Services {
+	return l4.NewServices(l4.ServicesOptions{Address: address, LowPorts: process.WithLowPorts, AccessLog: accessLog, Log: log.With("part", "l4")})
 }
 
 func beside(driver controller.Driver, services *l4.Services) controller.Driver {

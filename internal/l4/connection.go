@@ -25,6 +25,7 @@ type connection struct {
 	cause       atomic.Uint32 // why it was closed by us, as a model.StreamOutcome; zero when it was not
 
 	toServer, toClient meter
+	entry              *logEntry // nil if it is not logged
 
 	// Of the sweep.
 	moved uint64
@@ -56,6 +57,7 @@ func (t *tcp) serve(c *connection) model.StreamOutcome {
 	defer func() { _ = c.client.Close() }()
 	terms := t.terms.Load()
 	var from origin
+	defer func() { c.entry.from(&from) }()
 	if terms.listener.AcceptProxy {
 		var err error
 		if from, err = receiveHeader(c.client, terms.client.Trusted, terms.client.HeaderTimeout); err != nil {
@@ -65,7 +67,7 @@ func (t *tcp) serve(c *connection) model.StreamOutcome {
 	} else if terms.listener.SendProxy != 0 {
 		from.source, from.destination = c.client.RemoteAddr().(*net.TCPAddr), c.client.LocalAddr().(*net.TCPAddr)
 	}
-	server, chosen, err := t.connect(terms, from)
+	server, chosen, err := t.connect(terms, from, c.entry)
 	if err != nil {
 		t.log.Debug("connection leads nowhere", "listener", terms.listener.Name(), "client", c.client.RemoteAddr(), "err", err)
 		abort(c.client)
@@ -102,8 +104,9 @@ func (t *tcp) serve(c *connection) model.StreamOutcome {
 
 var errNoEndpoint = errors.New("the backend has no endpoint")
 
-// connect opens a connection to an endpoint, another one if that fails and the settings want it. The endpoint is to be released afterwards.
-func (t *tcp) connect(terms *terms, from origin) (*net.TCPConn, *target, error) {
+// connect opens a connection to an endpoint, another one if that fails and the settings want it. The endpoint is to be released afterwards. The entry,
+// which may be nil, is told.
+func (t *tcp) connect(terms *terms, from origin, log *logEntry) (*net.TCPConn, *target, error) {
 	begin := time.Now()
 	left := func() time.Duration {
 		if terms.proxy.RetryWithin <= 0 {
@@ -119,12 +122,15 @@ func (t *tcp) connect(terms *terms, from origin) (*net.TCPConn, *target, error) 
 			break
 		}
 		var server *net.TCPConn
+		log.tries()
 		if server, err = dial(t.ctx, chosen.address, patience, terms.listener.SendProxy, from); err == nil {
 			t.targets.answered(chosen)
+			log.connected(chosen.address)
 			return server, chosen, nil
 		}
 		t.targets.release(chosen)
 		t.counts.failures.Add(1)
+		log.failed(chosen.address)
 		if !isOurs(err) {
 			t.targets.failed(chosen, time.Now())
 		}

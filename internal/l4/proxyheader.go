@@ -16,7 +16,8 @@ import (
 // origin is where a connection comes from and where it was sent, as far as somebody is believed.
 type origin struct {
 	source, destination *net.TCPAddr
-	read                []byte // of the client, behind the PROXY header
+	said                [2]*net.TCPAddr // by the PROXY header, whoever sent it
+	read                []byte          // of the client, behind that header
 }
 
 // receiveHeader reads the PROXY header with which a connection begins. What it says counts if its sender is believed. Until the client speaks,
@@ -35,8 +36,11 @@ func receiveHeader(client *net.TCPConn, trusted []netip.Prefix, patience time.Du
 		return o, fmt.Errorf("PROXY header: %w", err)
 	}
 	source, destination, ok := header.TCPAddrs()
-	if ok && header.Command.IsProxy() && isIn(o.source.AddrPort().Addr(), trusted) {
-		o.source, o.destination = source, destination
+	if ok && header.Command.IsProxy() {
+		o.said = [2]*net.TCPAddr{source, destination}
+		if isIn(o.source.AddrPort().Addr(), trusted) {
+			o.source, o.destination = source, destination
+		}
 	}
 	o.read, _ = reader.Peek(reader.Buffered()) // is there: no error
 	return o, client.SetReadDeadline(time.Time{})

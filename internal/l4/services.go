@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fairway-ingress/fairway/internal/l4/streamlog"
 	"github.com/fairway-ingress/fairway/internal/l4/udp"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
@@ -25,13 +27,16 @@ type ServicesOptions struct {
 	Address string
 	// LowPorts calls a function that may open ports below 1024; nil calls it as it is.
 	LowPorts func(func() error) error
-	Log      *slog.Logger
+	// AccessLog is where lines of sessions go when the settings name no file; nil is nowhere.
+	AccessLog io.Writer
+	Log       *slog.Logger
 }
 
 // Services opens the ports of TCP and UDP services and keeps them in step with the model. Its methods may be called from any goroutine.
 type Services struct {
 	options ServicesOptions
 	log     *slog.Logger
+	lines   *streamlog.Log
 	pipes   pipes
 	memory  *udp.Memory
 	owed    chan struct{} // see Restarted
@@ -66,6 +71,7 @@ type terms struct {
 	client   model.Client
 	connect  time.Duration // how long an endpoint may take to accept
 	drain    time.Duration // how long what is established may go on when its endpoint has left
+	logged   bool
 }
 
 type portID struct {
@@ -89,8 +95,11 @@ func NewServices(options ServicesOptions) *Services {
 	if options.LowPorts == nil {
 		options.LowPorts = func(do func() error) error { return do() }
 	}
+	if options.AccessLog == nil {
+		options.AccessLog = io.Discard
+	}
 	return &Services{
-		options: options, log: options.Log, memory: udp.NewMemory(), owed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		options: options, log: options.Log, lines: streamlog.New(options.AccessLog, options.Log), memory: udp.NewMemory(), owed: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		ports: map[portID]*port{}, closing: map[portID]service{},
 		terms: terms{drain: model.DefaultSettings().WorkerShutdownTimeout, proxy: model.DefaultSettings().StreamProxy},
 	}
@@ -104,8 +113,10 @@ func (s *Services) Apply(m *model.Model) {
 	next := terms{
 		proxy: m.Settings.StreamProxy, client: m.Settings.Client, connect: m.Settings.Route.Timeouts.Connect, drain: m.Settings.WorkerShutdownTimeout,
 	}
+	next.logged = !m.Settings.Logs.NoStream
 	same := reflect.DeepEqual(next, s.terms)
 	s.terms = next
+	s.lines.Use(&m.Settings.Logs)
 	before := s.summary()
 	wanted := make(map[portID]bool, len(m.Listeners))
 	for _, l := range m.Listeners {
@@ -177,9 +188,9 @@ func (s *Services) apply(l *model.Listener, at []place, same bool) {
 func (s *Services) newService(transport model.Transport) service {
 	switch transport {
 	case model.TCP:
-		return newTCP(s.log, &s.pipes)
+		return newTCP(s.log, s.lines, &s.pipes)
 	case model.UDP:
-		return newUDP(s.log, s.memory)
+		return newUDP(s.log, s.lines, s.memory)
 	}
 	return nil
 }
@@ -243,6 +254,7 @@ func (s *Services) Traffic() []model.StreamTraffic {
 // Run opens what could not be opened, and ends what has had its time, until ctx ends. Then ports are closed, and Run returns when all connections and
 // sessions are over, or when they have had as long as nginx' workers (worker-shutdown-timeout).
 func (s *Services) Run(ctx context.Context) {
+	defer s.writeLines()()
 	retry := time.NewTicker(retryEvery)
 	defer retry.Stop()
 	sweep := time.NewTimer(s.pace())
@@ -259,6 +271,20 @@ func (s *Services) Run(ctx context.Context) {
 		sweep.Reset(s.pace())
 	}
 	s.finish()
+}
+
+// writeLines writes the log until the result is called, which waits for the last lines, yet not for long.
+func (s *Services) writeLines() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	written := make(chan struct{})
+	go func() { defer close(written); s.lines.Run(ctx) }()
+	return func() {
+		cancel()
+		select {
+		case <-written:
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // retryEvery is how often a port is tried that could not be opened.

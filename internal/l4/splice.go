@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,10 +66,13 @@ func (p *pipe) close() { _, _ = unix.Close(p.out), unix.Close(p.in) }
 type meter struct {
 	own   atomic.Uint64
 	total *atomic.Uint64 // nil for none
+	begun time.Time      // when the first byte went; to be read when none goes any more
 }
 
 func (m *meter) add(n int) {
-	m.own.Add(uint64(n))
+	if m.own.Add(uint64(n)) == uint64(n) {
+		m.begun = time.Now()
+	}
 	if m.total != nil {
 		m.total.Add(uint64(n))
 	}

@@ -12,12 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fairway-ingress/fairway/internal/l4/streamlog"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
 // tcp is a TCP service.
 type tcp struct {
 	log     *slog.Logger
+	lines   *streamlog.Log
 	pipes   *pipes
 	terms   atomic.Pointer[terms]
 	targets targets
@@ -35,8 +37,8 @@ type tcp struct {
 	conns map[*connection]struct{}
 }
 
-func newTCP(log *slog.Logger, spare *pipes) *tcp {
-	t := &tcp{log: log, pipes: spare, listeners: map[place]net.Listener{}, conns: map[*connection]struct{}{}}
+func newTCP(log *slog.Logger, lines *streamlog.Log, spare *pipes) *tcp {
+	t := &tcp{log: log, lines: lines, pipes: spare, listeners: map[place]net.Listener{}, conns: map[*connection]struct{}{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	return t
 }
@@ -100,10 +102,13 @@ func (t *tcp) end() {
 func (t *tcp) take(client *net.TCPConn) {
 	c := &connection{client: client}
 	c.toServer.total, c.toClient.total = &t.counts.received, &t.counts.sent
+	if t.lines.On() {
+		c.entry = newLogEntry(t.terms.Load().listener, client)
+	}
 	t.mu.Lock()
 	if most := t.terms.Load().proxy.MaxConnections; most > 0 && len(t.conns) >= most {
 		t.mu.Unlock()
-		t.counts.ended[model.StreamRefused].Add(1)
+		t.ended(c, model.StreamRefused)
 		abort(client)
 		return
 	}
@@ -114,8 +119,17 @@ func (t *tcp) take(client *net.TCPConn) {
 		t.mu.Lock()
 		delete(t.conns, c)
 		t.mu.Unlock()
-		t.counts.ended[outcome].Add(1)
+		t.ended(c, outcome)
 	}()
+}
+
+// ended counts a connection and logs it.
+func (t *tcp) ended(c *connection, outcome model.StreamOutcome) {
+	t.counts.ended[outcome].Add(1)
+	if c.entry != nil {
+		c.entry.end(c, outcome)
+		t.lines.Write(&c.entry.Session)
+	}
 }
 
 // sweep ends connections that were idle for too long, and those whose endpoint has left for longer than they may go on.

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/fairway-ingress/fairway/internal/l4/streamlog"
 	"github.com/fairway-ingress/fairway/internal/l4/udp"
 	"github.com/fairway-ingress/fairway/internal/model"
 )
@@ -15,17 +16,42 @@ import (
 // datagrams is a UDP service.
 type datagrams struct {
 	port   *udp.Port
+	lines  *streamlog.Log
 	terms  terms
 	closed bool
 }
 
-func newUDP(log *slog.Logger, memory *udp.Memory) *datagrams {
-	return &datagrams{port: udp.New(memory, log, udp.Service{})}
+func newUDP(log *slog.Logger, lines *streamlog.Log, memory *udp.Memory) *datagrams {
+	return &datagrams{port: udp.New(memory, log, udp.Service{}), lines: lines}
 }
 
 func (d *datagrams) use(next terms) {
 	d.terms, d.closed = next, false
-	d.port.Apply(next.datagrams(next.listener.Backend))
+	d.apply(next.listener.Backend)
+}
+
+// apply sends datagrams to the endpoints of a backend.
+func (d *datagrams) apply(b *model.Backend) {
+	s := d.terms.datagrams(b)
+	if listener := d.terms.listener; d.lines.On() {
+		s.Ended = func(e udp.Ended) { d.log(listener, &e) }
+	}
+	d.port.Apply(s)
+}
+
+// outcomes are those of package udp in the model's words.
+var outcomes = [...]model.StreamOutcome{
+	udp.Closed: model.StreamDrained, udp.Done: model.StreamDone, udp.Idle: model.StreamIdle, udp.Drained: model.StreamDrained,
+	udp.Unreachable: model.StreamUnreachable, udp.Evicted: model.StreamEvicted, udp.Homeless: model.StreamNoEndpoint,
+}
+
+// log writes the line of a session.
+func (d *datagrams) log(listener *model.Listener, e *udp.Ended) {
+	d.lines.Write(&streamlog.Session{
+		Listener: listener, Outcome: outcomes[e.Outcome], Client: e.Client, Peer: e.Client, Local: e.Local,
+		Begun: time.Now().Add(-e.Took), Took: e.Took, Received: e.Received, Sent: e.Sent,
+		Failed: e.Failed, Endpoint: e.Endpoint, FirstByte: e.FirstAnswer, Served: e.Took,
+	})
 }
 
 // datagrams gives the service for datagrams to the endpoints of a backend.
@@ -76,7 +102,7 @@ func (p place) addresses() ([]netip.Addr, error) {
 func (d *datagrams) close() {
 	d.closed = true
 	_ = d.port.Listen(nil) // nothing is opened
-	d.port.Apply(d.terms.datagrams(&model.Backend{}))
+	d.apply(&model.Backend{})
 }
 
 // sweep leaves it to the port to end sessions.

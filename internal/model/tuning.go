@@ -88,9 +88,9 @@ type Listen struct {
 
 // Logs says what nginx logs where.
 type Logs struct {
-	// HTTP and Stream are where access logs go: a path, "syslog:server=…", or empty for standard output.
+	// HTTP and Stream are where access logs go: a path or empty for standard output; for HTTP also "syslog:server=…".
 	HTTP, Stream string
-	// Params are further parameters of access_log, each a word.
+	// Params are further parameters of access_log, each a word. For TCP and UDP services only gzip and gzip=LEVEL among them count.
 	Params   []string
 	NoStream bool // no log of TCP and UDP sessions
 	AuthLog  bool // logs questions to other servers

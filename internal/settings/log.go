@@ -21,6 +21,9 @@ const (
 	standardError  = "/var/log/nginx/error.log"
 )
 
+// withSnippet is said of what counts for nginx' own sessions too.
+const withSnippet = " With stream-snippet it counts for the sessions there as well, and a change costs a reload."
+
 var log = Group{
 	Name: "log", Doc: "The access logs of requests and of TCP and UDP sessions, and the error log.",
 	Keys: []Key{
@@ -45,8 +48,8 @@ var log = Group{
 		}, func(d *draft, v bool) { d.log.noHTTP = v }),
 
 		Bool("disable-stream-access-log", Spec{
-			Default: "false", Example: "true", Reload: true, With: "stream-snippet",
-			Doc: "Writes no access log of TCP and UDP sessions.",
+			Default: "false", Example: "true",
+			Doc: "Writes no access log of TCP and UDP sessions." + withSnippet,
 		}, func(d *draft, v bool) { d.log.noStream = v }),
 
 		Bool("enable-access-log-for-default-backend", Spec{
@@ -61,7 +64,7 @@ var log = Group{
 
 		Bool("enable-syslog", Spec{
 			Default: "false", Example: "true", Reload: true, With: "syslog-host",
-			Doc: "Sends access logs and the error log of requests to syslog-host instead.",
+			Doc: "Sends the access log and the error log of requests to syslog-host instead.",
 		}, func(d *draft, v bool) { d.log.syslog = v }),
 
 		Enum("error-log-level", Spec{
@@ -91,9 +94,9 @@ var log = Group{
 		}, func(d *draft, v bool) { d.log.plain = v }),
 
 		Parsed("log-format-stream", "log line with nginx variables", Spec{
-			Default: model.DefaultStreamLogFormat, Example: `$remote_addr $status $session_time`, Reload: true, With: "stream-snippet",
-			Doc: "The access log line of TCP and UDP sessions.",
-		}, parseLogFormat, func(d *draft, v string) { d.Logs.StreamFormat = v }),
+			Default: model.DefaultStreamLogFormat, Example: `$remote_addr $status $session_time`,
+			Doc: "The access log line of TCP and UDP sessions, see [tcp-udp.md](tcp-udp.md#log). What means nothing for them is -." + withSnippet,
+		}, parseStreamLogFormat, func(d *draft, v string) { d.Logs.StreamFormat = v }),
 
 		Parsed("log-format-upstream", "log line with nginx variables", Spec{
 			Default: model.DefaultLogFormat, Example: `$remote_addr "$request" $status $request_time`, Reload: true,
@@ -106,8 +109,8 @@ var log = Group{
 		}, parseMatches, func(d *draft, v []model.TextMatch) { d.SkipLog = v }),
 
 		Parsed("stream-access-log-path", "absolute path", Spec{
-			Default: none, Example: "/dev/stderr", Reload: true, With: "stream-snippet",
-			Doc: "Where the access log of TCP and UDP sessions goes, when not to access-log-path.",
+			Default: none, Example: "/dev/stderr",
+			Doc: "Where the access log of TCP and UDP sessions goes, when not to access-log-path." + withSnippet,
 		}, parseLogPath, func(d *draft, v string) { d.log.stream = v }),
 
 		Parsed("syslog-host", "name or address", Spec{
@@ -159,7 +162,22 @@ func (d *draft) finishLogs(problem func(name, message string)) {
 		return
 	}
 	server := "syslog:server=" + l.host + ":" + strconv.Itoa(l.port)
-	to.HTTP, to.Stream, to.HTTPErrors, to.Params = server, server, server, nil
+	to.HTTP, to.HTTPErrors, to.Params = server, server, nil
+}
+
+// parseStreamLogFormat passes over what is neither known here nor, elsewhere, to nginx.
+func parseStreamLogFormat(text string) (string, error) {
+	var unknown []string
+	for _, part := range model.SplitLogFormat(text) {
+		if v := part.Variable; v != "" && !slices.Contains(model.StreamVariables, v) && !model.IsForeignStreamVariable(v) && !slices.Contains(unknown, "$"+v) {
+			unknown = append(unknown, "$"+v)
+		}
+	}
+	text, err := parseLogFormat(text)
+	if err == nil && len(unknown) > 0 {
+		return text, remark("has " + strings.Join(unknown, ", ") + ", which TCP and UDP services don't know; there - is written instead")
+	}
+	return text, err
 }
 
 // parseLogPath gives "" for a standard stream.

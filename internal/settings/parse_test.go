@@ -204,7 +204,7 @@ func TestLogs(t *testing.T) {
 		{map[string]string{"access-log-path": "/a"}, "/a", "/a"},
 		{map[string]string{"access-log-path": "/a", "http-access-log-path": "/h"}, "/h", "/a"},
 		{map[string]string{"access-log-path": "/var/log/nginx/access.log", "stream-access-log-path": "/s"}, "", "/s"},
-		{map[string]string{"access-log-path": "/a", "enable-syslog": "true", "syslog-host": "::1"}, "syslog:server=[::1]:514", "syslog:server=[::1]:514"},
+		{map[string]string{"access-log-path": "/a", "enable-syslog": "true", "syslog-host": "::1"}, "syslog:server=[::1]:514", "/a"},
 		{map[string]string{"access-log-path": "/a", "enable-syslog": "true"}, "/a", "/a"},
 	} {
 		s, _ := Parse(owner, c.data)

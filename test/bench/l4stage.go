@@ -38,7 +38,8 @@ const (
 
 // l4Stage is all programs and backends.
 type l4Stage struct {
-	web, bulk, datagrams, secure int // ports of backends
+	program                      string // built from this source
+	web, bulk, datagrams, secure int    // ports of backends
 	certificate                  *corev1.Secret
 	nginx, haproxy               func() int // processes that do the work
 	answering, lasting           l4Fairway  // with one datagram for each of a client, and without a number
@@ -61,6 +62,9 @@ func newL4Stage(dir string) (l *l4Stage, err error) {
 		}
 	}()
 	if l.certificate, err = newSecret("certificate", terminatedHost, 1); err != nil {
+		return nil, err
+	}
+	if l.program, err = buildProgram(dir); err != nil {
 		return nil, err
 	}
 	if err := l.startBackends(dir); err != nil {
@@ -200,12 +204,17 @@ func (l *l4Stage) startPinned(log io.Writer, arguments ...string) (*exec.Cmd, er
 	return command, nil
 }
 
-// startFairway runs the controller with files for objects.
-func (l *l4Stage) startFairway(dir string, responses int, flags ...string) (l4Fairway, error) {
+// buildProgram builds what is measured: a program that lies about may be of other source.
+func buildProgram(dir string) (string, error) {
 	root, err := testbed.RepositoryRoot()
 	if err != nil {
-		return l4Fairway{}, err
+		return "", err
 	}
+	return filepath.Join(dir, "fairway"), testbed.Build(root, dir)
+}
+
+// startFairway runs the controller with files for objects.
+func (l *l4Stage) startFairway(dir string, responses int, flags ...string) (l4Fairway, error) {
 	ports, err := freePorts(6)
 	if err != nil {
 		return l4Fairway{}, err
@@ -223,7 +232,7 @@ func (l *l4Stage) startFairway(dir string, responses int, flags ...string) (l4Fa
 		return l4Fairway{}, err
 	}
 	defer log.Close()
-	command, err := l.startPinned(log, append([]string{filepath.Join(root, "bin", "fairway"), "controller", "--manifests", objects,
+	command, err := l.startPinned(log, append([]string{l.program, "controller", "--manifests", objects,
 		"--runtime-dir", filepath.Join(dir, "run"), "--http-port", fmt.Sprint(ports[4]), "--https-port", fmt.Sprint(f.https),
 		"--healthz-port", fmt.Sprint(ports[5]), "--healthz-host", "127.0.0.1", "--profiling=false",
 		"--watch-ingress-without-class", "--allow-local-endpoints",

@@ -79,7 +79,7 @@ func (l *lane) run() {
 		l.port.counters.add(&l.own)
 	}
 	for l.order.oldest != nil {
-		l.end(l.order.oldest)
+		l.end(l.order.oldest, Closed)
 	}
 }
 
@@ -146,8 +146,7 @@ const coalesce = 10 * time.Millisecond
 func (l *lane) expire() {
 	timeout := l.timeout()
 	for s := l.order.oldest; s != nil && l.now-s.last >= timeout; s = l.order.oldest {
-		l.own.Idle++
-		l.end(s)
+		l.end(s, Idle)
 	}
 	l.due = never
 	if s := l.order.oldest; s != nil {
@@ -169,8 +168,7 @@ func (l *lane) expireLeaving() {
 		switch {
 		case s.leaves == 0:
 		case l.now >= s.leaves:
-			l.own.Drained++
-			l.end(s)
+			l.end(s, Drained)
 		default:
 			l.leaving, l.due = true, min(l.due, s.leaves)
 		}

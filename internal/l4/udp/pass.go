@@ -56,15 +56,14 @@ func (l *lane) forward(p party, from, to int) {
 	l.own.Received.Datagrams += uint64(to - from)
 	for i := from; i < to; i++ {
 		l.own.Received.Bytes += uint64(in.messages[i].length)
+		s.received += uint64(in.messages[i].length)
 		out.put(i, s.header, in.datagram(i))
 	}
 	switch {
 	case !l.send(s, out.messages[from:to]):
-		l.own.Unreachable++
-		l.end(s)
+		l.end(s, Unreachable)
 	case l.targets.over(s):
-		l.own.Done++
-		l.end(s)
+		l.end(s, Done)
 	}
 }
 
@@ -105,22 +104,24 @@ func (l *lane) takeFromEndpoint(s *session) {
 	n, err := out.receive(s.fd, out.used, false)
 	if err != nil {
 		if isRefusal(err) && !l.resend(s) {
-			l.own.Unreachable++
 			l.own.Lost++
-			l.end(s)
+			l.end(s, Unreachable)
 		}
 		return
 	}
 	for i := out.used; i < out.used+n; i++ {
+		s.sent += uint64(out.messages[i].length)
 		out.address(i, &s.party.client, s.party.local)
 	}
 	out.used += n
+	if s.answers == 0 {
+		s.answered = l.now
+	}
 	s.answers += n
 	s.unanswered = s.unanswered[:0]
 	l.order.touch(s, l.now)
 	if l.targets.over(s) {
-		l.own.Done++
-		l.end(s)
+		l.end(s, Done)
 	}
 }
 

@@ -27,9 +27,41 @@ type Service struct {
 	// Limit is the number of sessions that the port may have at a time. When there are as many, the one that was silent for longest has to go for a
 	// new one, if it was for a second at least; else the new one is not begun. 0 is no limit.
 	Limit int
+	// Ended is told of each session that is over, and of those that could not begin for want of an endpoint; nil for nobody. Lanes call it, each
+	// for its own sessions, and wait for it.
+	Ended func(Ended)
 	// Proxy puts a header of the PROXY protocol, version 2, before each datagram to an endpoint.
 	Proxy bool
 }
+
+// Ended is a session that is over.
+type Ended struct {
+	Outcome Outcome
+	// Client is who it was with, and Local the address of ours.
+	Client, Local netip.AddrPort
+	// Endpoint had it last, and Failed those that refused it; either may be missing.
+	Endpoint netip.AddrPort
+	Failed   []netip.AddrPort
+	// Received are the bytes of the client, Sent those of endpoints.
+	Received, Sent uint64
+	Took           time.Duration
+	// FirstAnswer is when it had one, from its beginning; less than 0 if it never had.
+	FirstAnswer time.Duration
+}
+
+// Outcome is how a session ended; see Counts.
+type Outcome uint8
+
+// The outcomes. Closed sessions had to go with the port.
+const (
+	Closed Outcome = iota
+	Done
+	Idle
+	Drained
+	Unreachable
+	Evicted
+	Homeless
+)
 
 // Endpoint is where datagrams go. A weight of 0 counts as 1.
 type Endpoint struct {

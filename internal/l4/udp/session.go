@@ -29,8 +29,13 @@ type session struct {
 	// unanswered is the last datagram, if no endpoint has answered yet and another one may get it; tried is how many got it.
 	unanswered []byte
 	tried      int
-	last       time.Duration // when something was said last, by the lane's clock
-	leaves     time.Duration // when it has to end because its endpoint is gone; 0 for never
+	failed     []netip.AddrPort // endpoints that refused, if anybody wants to know
+	// received are the client's bytes and sent the endpoint's.
+	received, sent uint64
+	begun          time.Duration // when it began, by the lane's clock
+	answered       time.Duration // when the first answer came, if answers is not 0
+	last           time.Duration // when something was said last
+	leaves         time.Duration // when it has to end because its endpoint is gone; 0 for never
 
 	older, newer *session // by last
 }
@@ -48,15 +53,47 @@ func (s *session) keep(datagram []byte) {
 
 // proxyHeader is what tells endpoints who the client is.
 func (l *lane) proxyHeader(p *party) []byte {
-	to := l.site.name
-	if l.wildcard {
-		to = netip.AddrPortFrom(p.local.ip(p.client.family()), to.Port())
-	}
+	to := l.localName(p)
 	header, err := proxyproto.HeaderProxyFromAddrs(2, net.UDPAddrFromAddrPort(p.client.name()), net.UDPAddrFromAddrPort(to)).Format()
 	if err != nil {
 		panic(fmt.Sprintf("PROXY header from %s to %s: %v", p.client.name(), to, err)) // two addresses of one family
 	}
 	return header
+}
+
+// localName is the address of ours that a client speaks with.
+func (l *lane) localName(p *party) netip.AddrPort {
+	if l.wildcard {
+		return netip.AddrPortFrom(p.local.ip(p.client.family()), l.site.name.Port())
+	}
+	return l.site.name
+}
+
+// tell says that a session is over.
+func (l *lane) tell(s *session, how Outcome) {
+	e := Ended{
+		Outcome: how, Client: s.party.client.name(), Local: l.localName(&s.party), Endpoint: s.endpoint, Failed: s.failed,
+		Received: s.received, Sent: s.sent, Took: l.now - s.begun, FirstAnswer: -1,
+	}
+	if s.answers > 0 {
+		e.FirstAnswer = s.answered - s.begun
+	}
+	last := len(e.Failed) - 1
+	refused := last >= 0 && e.Failed[last] == s.endpoint
+	if s.fd < 0 && !refused { // there is no way to it
+		e.Failed, refused = append(e.Failed, s.endpoint), true
+	}
+	if refused {
+		e.Endpoint = netip.AddrPort{}
+	}
+	l.targets.Ended(e)
+}
+
+// tellHomeless says that a session did not begin, as there was no endpoint.
+func (l *lane) tellHomeless(p *party) {
+	if l.targets.Ended != nil {
+		l.targets.Ended(Ended{Outcome: Homeless, Client: p.client.name(), Local: l.localName(p), FirstAnswer: -1})
+	}
 }
 
 // order is a list of sessions from the one that was silent for longest to the one that spoke last.

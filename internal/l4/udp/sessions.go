@@ -15,6 +15,7 @@ func (l *lane) start(p party, datagrams int) *session {
 	if e == nil {
 		l.own.Homeless++
 		l.own.Lost += uint64(datagrams)
+		l.tellHomeless(&p)
 		return nil
 	}
 	if !l.admit() {
@@ -28,14 +29,13 @@ func (l *lane) start(p party, datagrams int) *session {
 		s.header = l.proxyHeader(&p)
 	}
 	l.sessions[p] = s
-	s.last = l.now
+	s.begun, s.last = l.now, l.now
 	l.order.append(s)
 	l.own.Begun++
 	l.due = min(l.due, l.now+l.timeout())
 	if !l.connect(s, e) {
-		l.own.Unreachable++
 		l.own.Lost += uint64(datagrams)
-		l.end(s)
+		l.end(s, Unreachable)
 		return nil
 	}
 	return s
@@ -51,8 +51,7 @@ func (l *lane) admit() bool {
 		return true
 	}
 	if s := l.order.oldest; s != nil && l.now-s.last >= silentEnough {
-		l.own.Evicted++
-		l.end(s)
+		l.end(s, Evicted)
 		return true
 	}
 	l.site.over()
@@ -63,8 +62,7 @@ func (l *lane) admit() bool {
 // makeRoom ends a session if another lane asked for that and one was silent for long enough.
 func (l *lane) makeRoom() {
 	if s := l.order.oldest; s != nil && l.now-s.last >= silentEnough && l.port.roomWanted.CompareAndSwap(true, false) {
-		l.own.Evicted++
-		l.end(s)
+		l.end(s, Evicted)
 	}
 }
 
@@ -103,6 +101,9 @@ func (l *lane) connect(s *session, e *endpoint) bool {
 func (l *lane) redirect(s *session) bool {
 	l.own.Refusals++
 	l.targets.avoid(s.endpoint)
+	if l.targets.Ended != nil {
+		s.failed = append(s.failed, s.endpoint)
+	}
 	if !l.targets.mayRetry(s.tried) {
 		return false
 	}
@@ -124,7 +125,22 @@ func (l *lane) disconnect(s *session) {
 }
 
 // end ends a session. What its endpoint sends from now on is refused.
-func (l *lane) end(s *session) {
+func (l *lane) end(s *session, how Outcome) {
+	switch how {
+	case Done:
+		l.own.Done++
+	case Idle:
+		l.own.Idle++
+	case Drained:
+		l.own.Drained++
+	case Unreachable:
+		l.own.Unreachable++
+	case Evicted:
+		l.own.Evicted++
+	}
+	if l.targets.Ended != nil {
+		l.tell(s, how)
+	}
 	l.disconnect(s)
 	delete(l.sessions, s.party)
 	l.order.remove(s)
