@@ -23,6 +23,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 const (
@@ -92,7 +94,7 @@ func (s *stage) settle(ctx context.Context) error {
 
 // webhookFlags makes a certificate and gives the flags that use it.
 func webhookFlags(dir string) ([]string, error) {
-	secret, err := newSecret("webhook", "webhook", 1)
+	secret, err := testbed.NewTLSSecret("webhook", "webhook", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +254,7 @@ func (s *stage) changeIngresses(ctx context.Context) (stop func()) {
 			name := fmt.Sprintf("web%05d", n)
 			changed := newIngress(name, hostName(n), "/", name)
 			changed.Annotations = map[string]string{"nginx.ingress.kubernetes.io/proxy-read-timeout": fmt.Sprint(60 + i%100)}
-			_, _ = s.client.NetworkingV1().Ingresses(namespace).Update(ctx, changed, metav1.UpdateOptions{}) // one that is lost is only one less
+			_, _ = s.Client.NetworkingV1().Ingresses(namespace).Update(ctx, changed, metav1.UpdateOptions{}) // one that is lost is only one less
 		}
 	})
 	return func() { close(done); running.Wait() }

@@ -75,7 +75,7 @@ func measureChurn(ctx context.Context, o settings, r *report) error {
 
 // churn makes changes at the rate until the time is over, and gives how many.
 func (s *stage) churn(ctx context.Context, length time.Duration) (int, error) {
-	ingresses, slices, secrets := s.client.NetworkingV1().Ingresses(namespace), s.client.DiscoveryV1().EndpointSlices(namespace), s.client.CoreV1().Secrets(namespace)
+	ingresses, slices, secrets := s.Client.NetworkingV1().Ingresses(namespace), s.Client.DiscoveryV1().EndpointSlices(namespace), s.Client.CoreV1().Secrets(namespace)
 	random := rand.New(rand.NewSource(1))
 	ticker := time.NewTicker(time.Second / churnRate)
 	defer ticker.Stop()
@@ -98,7 +98,7 @@ func (s *stage) churn(ctx context.Context, length time.Duration) (int, error) {
 				err = ingresses.Delete(ctx, name, metav1.DeleteOptions{})
 			}
 		case 3: // a certificate
-			secret, serr := newSecret("churn", "churn.example", int64(count)+1)
+			secret, serr := testbed.NewTLSSecret("churn", "churn.example", int64(count)+1)
 			if serr != nil {
 				return count, serr
 			}

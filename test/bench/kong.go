@@ -22,6 +22,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/konghq"
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/source"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // kongChanges is how often each change is made.
@@ -34,7 +35,7 @@ func measureKong(_ context.Context, s settings, r *report) error {
 	if s.quick {
 		sizes = sizes[:2]
 	}
-	secret, err := newSecret("wildcard", "*.bench.example", 1)
+	secret, err := testbed.NewTLSSecret("wildcard", "*.bench.example", 1)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func newL4Stage(dir string) (l *l4Stage, err error) {
 			l.close()
 		}
 	}()
-	if l.certificate, err = newSecret("certificate", terminatedHost, 1); err != nil {
+	if l.certificate, err = testbed.NewTLSSecret("certificate", terminatedHost, 1); err != nil {
 		return nil, err
 	}
 	if l.program, err = buildProgram(dir); err != nil {

@@ -22,7 +22,7 @@ import (
 
 func (s *stage) dial(port int) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return testbed.Dialer{Netns: s.cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
+		return testbed.Dialer{Netns: s.Cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 	}
 }
 
@@ -117,11 +117,11 @@ func (s *stage) propagate(ctx context.Context, r *report, size, samples int) err
 }
 
 func (s *stage) changes(ctx context.Context) ([]change, error) {
-	ingresses, slices, secrets := s.client.NetworkingV1().Ingresses(namespace), s.client.DiscoveryV1().EndpointSlices(namespace), s.client.CoreV1().Secrets(namespace)
+	ingresses, slices, secrets := s.Client.NetworkingV1().Ingresses(namespace), s.Client.DiscoveryV1().EndpointSlices(namespace), s.Client.CoreV1().Secrets(namespace)
 	const tlsHost = "tls.example"
 	_ = ingresses.Delete(ctx, "tls", metav1.DeleteOptions{}) // of the size before
 	_ = secrets.Delete(ctx, "tls", metav1.DeleteOptions{})
-	first, err := newSecret("tls", tlsHost, 1)
+	first, err := testbed.NewTLSSecret("tls", tlsHost, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (s *stage) changes(ctx context.Context) ([]change, error) {
 		{
 			what: "certificate change",
 			write: func(i int) error {
-				secret, err := newSecret("tls", tlsHost, int64(i)+2)
+				secret, err := testbed.NewTLSSecret("tls", tlsHost, int64(i)+2)
 				if err != nil {
 					return err
 				}

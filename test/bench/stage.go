@@ -5,17 +5,10 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -24,8 +17,6 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	netv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/fairway-ingress/fairway/test/testbed"
 )
@@ -41,10 +32,8 @@ const (
 
 // stage is a control plane, a controller and two backends in one network namespace.
 type stage struct {
-	dir        string
-	cluster    testbed.Cluster
+	*testbed.Scene
 	controller *testbed.Controller
-	client     kubernetes.Interface
 	servers    []*http.Server
 	ingresses  int // host 0 … ingresses-1 are there
 }
@@ -53,41 +42,24 @@ func newStage(ctx context.Context, flags ...string) (s *stage, err error) {
 	if os.Getuid() != 0 {
 		return nil, errors.New("needs root for network namespaces")
 	}
-	dir, err := os.MkdirTemp("/tmp", "fairway-bench-")
+	dir, err := testbed.NewDir()
 	if err != nil {
 		return nil, err
 	}
-	s = &stage{dir: dir}
+	s = &stage{}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return nil, err
-	}
-	root, err := testbed.RepositoryRoot()
-	if err != nil {
-		return nil, err
-	}
 	progress("starting the control plane")
-	if s.cluster, err = testbed.StartCluster(root, filepath.Join(dir, "cluster")); err != nil {
+	if s.Scene, err = testbed.NewScene(dir); err != nil {
 		return nil, err
 	}
-	if s.controller, err = testbed.NewController(root, dir, s.cluster, controller); err != nil {
-		return nil, err
-	}
+	s.controller = testbed.NewController(dir, s.Cluster, controller)
 	s.controller.Flags = flags
-	config, err := clientcmd.BuildConfigFromFlags("", s.cluster.Kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	if s.client, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, err
-	}
 	for _, address := range []string{addressA, addressB} {
-		listener, err := testbed.Listen(s.cluster.Netns, fmt.Sprintf("%s:%d", address, endpointPort))
+		listener, err := testbed.Listen(s.Cluster.Netns, fmt.Sprintf("%s:%d", address, endpointPort))
 		if err != nil {
 			return nil, err
 		}
@@ -95,11 +67,10 @@ func newStage(ctx context.Context, flags ...string) (s *stage, err error) {
 		s.servers = append(s.servers, server)
 		go func() { _ = server.Serve(listener) }() // ends by Close
 	}
-	if _, err := s.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
+	if _, err := s.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	class := &netv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: className}, Spec: netv1.IngressClassSpec{Controller: controller}}
-	if _, err := s.client.NetworkingV1().IngressClasses().Create(ctx, class, metav1.CreateOptions{}); err != nil {
+	if err := s.MakeClass(ctx, className, controller); err != nil {
 		return nil, err
 	}
 	return s, s.controller.Start()
@@ -110,8 +81,7 @@ func (s *stage) close() {
 	for _, server := range s.servers {
 		_ = server.Close()
 	}
-	s.cluster.Stop()
-	_ = os.RemoveAll(s.dir)
+	s.Close()
 }
 
 // answer says in a header which endpoint answers, and echoes WebSocket messages.
@@ -180,13 +150,13 @@ func (s *stage) fill(ctx context.Context, n int) error {
 func (s *stage) create(ctx context.Context, i int) error {
 	name := fmt.Sprintf("web%05d", i)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{ClusterIP: "None", Ports: []corev1.ServicePort{{Port: endpointPort}}}}
-	if _, err := s.client.CoreV1().Services(namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
+	if _, err := s.Client.CoreV1().Services(namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if _, err := s.client.DiscoveryV1().EndpointSlices(namespace).Create(ctx, newSlice(name, addressA), metav1.CreateOptions{}); err != nil {
+	if _, err := s.Client.DiscoveryV1().EndpointSlices(namespace).Create(ctx, newSlice(name, addressA), metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	_, err := s.client.NetworkingV1().Ingresses(namespace).Create(ctx, newIngress(name, hostName(i), "/", name), metav1.CreateOptions{})
+	_, err := s.Client.NetworkingV1().Ingresses(namespace).Create(ctx, newIngress(name, hostName(i), "/", name), metav1.CreateOptions{})
 	return err
 }
 
@@ -201,36 +171,7 @@ func newSlice(service, address string) *discoveryv1.EndpointSlice {
 }
 
 func newIngress(name, host, path, service string) *netv1.Ingress {
-	class, prefix := className, netv1.PathTypePrefix
-	return &netv1.Ingress{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: netv1.IngressSpec{IngressClassName: &class, Rules: []netv1.IngressRule{{Host: host, IngressRuleValue: netv1.IngressRuleValue{
-			HTTP: &netv1.HTTPIngressRuleValue{Paths: []netv1.HTTPIngressPath{{Path: path, PathType: &prefix, Backend: netv1.IngressBackend{
-				Service: &netv1.IngressServiceBackend{Name: service, Port: netv1.ServiceBackendPort{Number: endpointPort}},
-			}}}},
-		}}}},
-	}
-}
-
-// newSecret makes a TLS Secret for a host with that serial number.
-func newSecret(name, host string, serial int64) (*corev1.Secret, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), DNSNames: []string{host}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeTLS, Data: map[string][]byte{
-		corev1.TLSCertKey:       pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		corev1.TLSPrivateKeyKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}),
-	}}, nil
+	return testbed.NewIngress(className, name, host, path, service, endpointPort)
 }
 
 // get asks Fairway for http://host/path over a new connection.

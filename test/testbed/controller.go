@@ -31,7 +31,7 @@ type Controller struct {
 	cluster Cluster
 	dir     string // program, runtime directory and log
 	class   string
-	cmd     *exec.Cmd
+	process *Process // nil before Start
 }
 
 // RepositoryRoot is the folder of the main module's go.mod.
@@ -53,48 +53,39 @@ func Build(root, dir string) error {
 	return nil
 }
 
-// NewController builds the program into dir; Start starts it. It takes the IngressClasses of that controller.
-func NewController(root, dir string, cluster Cluster, class string) (*Controller, error) {
-	if err := Build(root, dir); err != nil {
-		return nil, err
-	}
-	return &Controller{cluster: cluster, dir: dir, class: class}, nil
+// NewController gives one that Start starts: the program in dir, beside which it works. It takes the IngressClasses of that controller.
+func NewController(dir string, cluster Cluster, class string) *Controller {
+	return &Controller{cluster: cluster, dir: dir, class: class}
 }
 
 // Start starts the controller and waits until it is ready.
 func (c *Controller) Start() error {
-	log, err := os.OpenFile(filepath.Join(c.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	if err := c.cluster.UseDNS(); err != nil {
 		return err
 	}
 	// `ip netns exec` becomes the controller, so its process ID is ours.
-	c.cmd = exec.Command("ip", append([]string{"netns", "exec", c.cluster.Netns, filepath.Join(c.dir, "fairway"), "controller",
+	command := exec.Command("ip", append([]string{"netns", "exec", c.cluster.Netns, filepath.Join(c.dir, "fairway"), "controller",
 		"--kubeconfig", c.cluster.InternalKubeconfig, "--controller-class", c.class, "--runtime-dir", c.RuntimeDir(),
 		"--http-port", strconv.Itoa(HTTPPort), "--https-port", strconv.Itoa(HTTPSPort),
 		"--healthz-port", strconv.Itoa(healthzPort), "--healthz-host", "127.0.0.1", "--post-shutdown-grace-period", "0"},
 		c.Flags...)...)
-	c.cmd.Stdout, c.cmd.Stderr = log, log
-	c.cmd.Env = append(os.Environ(), "POD_NAME=fairway-0", "POD_NAMESPACE=default")
-	if err := c.cmd.Start(); err != nil {
+	command.Env = append(os.Environ(), "POD_NAME=fairway-0", "POD_NAMESPACE=default")
+	process, err := StartProcess(filepath.Join(c.dir, "controller.log"), command)
+	if err != nil {
 		return err
 	}
-	deadline := time.Now().Add(60 * time.Second)
-	for time.Now().Before(deadline) {
-		if status, _, err := c.Ask("/readyz"); err == nil && status == http.StatusOK {
-			return nil
+	c.process = process
+	for deadline := time.Now().Add(patience); !Ready(c.cluster.Netns, healthzPort); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("controller is not ready after %s:\n%s", patience, c.Log())
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
-	return fmt.Errorf("controller is not ready after a minute:\n%s", c.Log())
+	return nil
 }
 
 // Ask asks the controller's own HTTP server.
 func (c *Controller) Ask(path string) (int, string, error) {
-	return ask(fmt.Sprintf("http://127.0.0.1:%d%s", healthzPort, path), Dialer{c.cluster.Netns}.DialContext)
+	return Ask(c.cluster.Netns, healthzPort, path)
 }
 
 // Reloads sums the reload counter over its reasons.
@@ -126,7 +117,7 @@ func reloads(ask func(path string) (int, string, error)) (int, error) {
 func (c *Controller) RuntimeDir() string { return filepath.Join(c.dir, "run") }
 
 // PID is the controller's process.
-func (c *Controller) PID() int { return c.cmd.Process.Pid }
+func (c *Controller) PID() int { return c.process.PID() }
 
 // NginxPID waits for nginx' process ID file and gives what it says.
 func (c *Controller) NginxPID() (int, error) {
@@ -165,27 +156,19 @@ func (c *Controller) Workers() ([]int, error) {
 }
 
 // Kill ends the controller as a crash would; nginx goes on.
-func (c *Controller) Kill() error {
-	err := c.cmd.Process.Kill()
-	_ = c.cmd.Wait() // it was killed, so this says so
-	return err
-}
+func (c *Controller) Kill() { c.process.End(syscall.SIGKILL) }
 
 // Stop ends the controller and its nginx; a controller that was never started is left alone.
 func (c *Controller) Stop() {
-	if c == nil || c.cmd == nil || c.cmd.Process == nil {
-		return
+	if c != nil && c.process != nil {
+		c.process.End(syscall.SIGTERM)
 	}
-	_ = c.cmd.Process.Signal(syscall.SIGTERM)
-	_ = c.cmd.Wait()
 }
 
 // Log is the end of what the controller and nginx logged.
 func (c *Controller) Log() string {
-	text, _ := os.ReadFile(filepath.Join(c.dir, "controller.log"))
-	const most = 20000
-	if len(text) > most {
-		text = text[len(text)-most:]
+	if c == nil || c.process == nil {
+		return ""
 	}
-	return string(text)
+	return c.process.Log()
 }

@@ -4,10 +4,7 @@
 package testbed
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -34,8 +31,7 @@ type Local struct {
 
 	program string
 	dir     string
-	command *exec.Cmd
-	log     bytes.Buffer // of the command; to be read when it has ended
+	process *Process
 }
 
 // Main runs the tests of a package that uses StartLocal, and removes the program that was built for them.
@@ -83,19 +79,16 @@ func StartLocal(t *testing.T, objects string, flags ...string) *Local {
 		HTTPPort: freeport.Take(t), HTTPSPort: freeport.Take(t), HealthzPort: freeport.Take(t),
 	}
 	c.Write(objects)
-	c.command = exec.Command(c.program, append([]string{"controller", "--manifests", c.manifests(), "--runtime-dir", c.runtimeDir(),
+	c.process, err = StartProcess(filepath.Join(dir, "log"), exec.Command(c.program, append([]string{"controller",
+		"--manifests", c.manifests(), "--runtime-dir", c.runtimeDir(),
 		"--http-port", strconv.Itoa(c.HTTPPort), "--https-port", strconv.Itoa(c.HTTPSPort), "--healthz-port", strconv.Itoa(c.HealthzPort),
 		"--healthz-host", "127.0.0.1", "--profiling=false", "--watch-ingress-without-class", "--allow-local-endpoints", "--configmap", "default/settings"},
-		flags...)...)
-	c.command.Stdout, c.command.Stderr = &c.log, &c.log
-	if err := c.command.Start(); err != nil {
+		flags...)...))
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.stop)
-	c.Eventually("ready", func() bool {
-		status, _, err := c.Ask("/readyz")
-		return err == nil && status == http.StatusOK
-	})
+	c.Eventually("ready", func() bool { return Ready("", c.HealthzPort) })
 	return c
 }
 
@@ -103,15 +96,13 @@ func (c *Local) manifests() string  { return filepath.Join(c.dir, "objects.yaml"
 func (c *Local) runtimeDir() string { return filepath.Join(c.dir, "run") }
 
 func (c *Local) stop() {
-	_ = c.command.Process.Signal(syscall.SIGTERM)
+	c.process.Signal(syscall.SIGTERM)
 	if c.T.Failed() { // connections may be left, for which it would wait
 		time.Sleep(time.Second)
-		_ = c.command.Process.Signal(syscall.SIGTERM)
+		c.process.Signal(syscall.SIGTERM)
 	}
-	_ = c.command.Wait() // how it ended is in the log
-	if c.T.Failed() {
-		c.T.Logf("log of the controller:\n%s", c.log.String())
-	}
+	<-c.process.Ended()
+	c.process.ShowLog(c.T, "the controller")
 }
 
 // Write replaces the objects.
@@ -128,15 +119,15 @@ func (c *Local) Write(objects string) {
 
 // Ask asks the controller's own HTTP server.
 func (c *Local) Ask(path string) (status int, body string, err error) {
-	return ask(fmt.Sprintf("http://127.0.0.1:%d%s", c.HealthzPort, path), nil)
+	return Ask("", c.HealthzPort, path)
 }
 
 // Debug asks the controller over its unix socket, as `fairway get` does.
 func (c *Local) Debug(path string) string {
 	c.T.Helper()
-	status, body, err := ask("http://controller"+path, func(ctx context.Context, _, _ string) (net.Conn, error) {
+	status, body, err := dialing(func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(c.runtimeDir(), "admin", "controller.sock"))
-	})
+	}).get("http://controller" + path)
 	if err != nil || status != http.StatusOK {
 		c.T.Fatalf("%s: %d: %v", path, status, err)
 	}
@@ -194,16 +185,4 @@ func (c *Local) Eventually(what string, holds func() bool) {
 			c.T.Fatalf("not within %s: %s", patience, what)
 		}
 	}
-}
-
-// ask asks an HTTP server over a connection of its own, which dial makes; nil for the usual way.
-func ask(url string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (status int, body string, err error) {
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
-	response, err := client.Get(url)
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(text), err
 }

@@ -26,15 +26,15 @@ func annotated(name, host, service string, annotations map[string]string) *netv1
 // TestExternalAuthByServiceName asks a server by the DNS name of its Service, and follows the ConfigMap of its headers.
 func TestExternalAuthByServiceName(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "web", 1)
 	e.deploy(t, ns, "auth", 1)
 	e.awaitRollout(t, ns, "auth")
-	e.createIngress(t, ns, annotated("web", "auth.example", "web", map[string]string{
+	e.CreateIngress(t, ns, annotated("web", "auth.example", "web", map[string]string{
 		"auth-url": "http://auth." + ns + ".svc.cluster.local/?status=$arg_auth", "auth-proxy-set-headers": "extra",
 	}))
 	e.eventuallyStatus(t, "auth.example", "/?auth=200", 503) // the ConfigMap is missing
-	maps := e.client.CoreV1().ConfigMaps(ns)
+	maps := e.Client.CoreV1().ConfigMaps(ns)
 	extra := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "extra"}, Data: map[string]string{"X-Tenant": "one"}}
 	if _, err := maps.Create(t.Context(), extra, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestExternalAuthByServiceName(t *testing.T) {
 	if err := maps.Delete(t.Context(), "extra", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	e.updateIngress(t, ns, "web", func(i *netv1.Ingress) { delete(i.Annotations, prefix+"auth-proxy-set-headers") })
+	e.UpdateIngress(t, ns, "web", func(i *netv1.Ingress) { delete(i.Annotations, prefix+"auth-proxy-set-headers") })
 	e.eventuallyStatus(t, "auth.example", "/?auth=200", 200)
 	e.scale(t, ns, "auth", 0)
 	e.eventuallyStatus(t, "auth.example", "/?auth=200", 500)
@@ -65,16 +65,16 @@ func TestExternalAuthByServiceName(t *testing.T) {
 // TestUsersOfASecret follows the Secret of a login, which only becomes wanted by the annotation.
 func TestUsersOfASecret(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "web", 1)
-	secrets := e.client.CoreV1().Secrets(ns)
+	secrets := e.Client.CoreV1().Secrets(ns)
 	users := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "users"}, Data: map[string][]byte{"auth": []byte("alice:{PLAIN}wonder\n")}}
 	if _, err := secrets.Create(t.Context(), users, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	e.createIngress(t, ns, newIngress("web", "login.example", "/", "web"))
+	e.CreateIngress(t, ns, newIngress("web", "login.example", "/", "web"))
 	e.eventuallyStatus(t, "login.example", "/", 200)
-	e.updateIngress(t, ns, "web", func(i *netv1.Ingress) {
+	e.UpdateIngress(t, ns, "web", func(i *netv1.Ingress) {
 		i.Annotations = map[string]string{prefix + "auth-type": "basic", prefix + "auth-secret": "users"}
 	})
 	e.eventuallyStatus(t, "login.example", "/", 401)

@@ -36,7 +36,7 @@ func (e *environment) get(scheme, host, path string) (answer, error) {
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return testbed.Dialer{Netns: e.cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
+				return testbed.Dialer{Netns: e.Cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 			},
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: host},
 		},

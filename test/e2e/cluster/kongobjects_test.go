@@ -34,8 +34,8 @@ import (
 func TestKongObjects(t *testing.T) {
 	e := running(t)
 	client := e.dynamic(t)
-	namespace := e.namespace(t)
-	s := kube.New(kube.Options{Client: e.client, Kong: &kube.KongOptions{Client: client, References: konghq.References, Labels: konghq.Labels()}})
+	namespace := e.Namespace(t)
+	s := kube.New(kube.Options{Client: e.Client, Kong: &kube.KongOptions{Client: client, References: konghq.References, Labels: konghq.Labels()}})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -87,7 +87,7 @@ func TestKongObjects(t *testing.T) {
 // dynamic gives a client for objects of any kind.
 func (e *environment) dynamic(t *testing.T) dynamic.Interface {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", e.Cluster.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}

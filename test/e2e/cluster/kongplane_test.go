@@ -6,7 +6,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	netv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +22,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
+	"github.com/fairway-ingress/fairway/test/freeport"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // kongGateway serves a simulated gateway. It and the controllers stand beside the cluster: nothing of theirs goes to pods.
@@ -35,74 +35,34 @@ func kongGateway(t *testing.T, options kongtest.Options) (*kongtest.Simulator, s
 	return simulator, server.URL
 }
 
-// kongReplica is a controller that drives gateways.
-type kongReplica struct {
-	command *exec.Cmd
-	stopped bool
-}
-
-func (e *environment) startKong(t *testing.T, number int, flags ...string) *kongReplica {
+// startKong starts a controller that drives gateways.
+func (e *environment) startKong(t *testing.T, number int, flags ...string) *testbed.Process {
 	t.Helper()
 	return e.startKongAs(t, "default", number, flags...)
 }
 
 // startKongAs starts one whose pod is in that namespace.
-func (e *environment) startKongAs(t *testing.T, namespace string, number int, flags ...string) *kongReplica {
+func (e *environment) startKongAs(t *testing.T, namespace string, number int, flags ...string) *testbed.Process {
 	t.Helper()
-	dir, err := os.MkdirTemp(e.dir, "kong") // short: it holds sockets
+	dir, err := os.MkdirTemp(e.Dir, "kong") // short: it holds sockets
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(dir, "log"))
+	health := freeport.Take(t)
+	command := exec.Command(filepath.Join(e.Dir, "fairway"), append([]string{"controller",
+		"--data-plane", "kong", "--kubeconfig", e.Cluster.Kubeconfig, "--runtime-dir", filepath.Join(dir, "run"), "--healthz-port", fmt.Sprint(health), "--healthz-host", "127.0.0.1",
+		"--profiling=false", "--election-ttl", "4s", "--publish-status-address", "192.0.2.1", "--gateway-discovery-readiness-check-interval", "200ms"}, flags...)...)
+	command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=kong-%d", number), "POD_NAMESPACE="+namespace)
+	p, err := testbed.StartProcess(filepath.Join(dir, "log"), command)
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	health := freePort(t)
-	r := &kongReplica{command: exec.Command(filepath.Join(e.dir, "fairway"), append([]string{"controller",
-		"--data-plane", "kong", "--kubeconfig", e.cluster.Kubeconfig, "--runtime-dir", filepath.Join(dir, "run"), "--healthz-port", health, "--healthz-host", "127.0.0.1",
-		"--profiling=false", "--election-ttl", "4s", "--publish-status-address", "192.0.2.1", "--gateway-discovery-readiness-check-interval", "200ms"}, flags...)...)}
-	r.command.Stdout, r.command.Stderr = log, log
-	r.command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=kong-%d", number), "POD_NAMESPACE="+namespace)
-	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		r.end(syscall.SIGTERM)
-		if t.Failed() {
-			text, _ := os.ReadFile(filepath.Join(dir, "log"))
-			t.Logf("controller %d:\n%s", number, text)
-		}
+		p.End(syscall.SIGTERM)
+		p.ShowLog(t, fmt.Sprintf("controller %d", number))
 	})
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	e.await(t, "readiness of a controller for Kong", func() bool {
-		response, err := client.Get("http://127.0.0.1:" + health + "/readyz")
-		if err != nil {
-			return false
-		}
-		response.Body.Close()
-		return response.StatusCode == http.StatusOK
-	})
-	return r
-}
-
-// freePort gives a port that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
-}
-
-func (r *kongReplica) end(signal os.Signal) {
-	if !r.stopped {
-		r.stopped = true
-		_ = r.command.Process.Signal(signal)
-		_ = r.command.Wait() // its status is of no interest here
-	}
+	e.await(t, "readiness of a controller for Kong", func() bool { return testbed.Ready("", health) })
+	return p
 }
 
 // kongClass makes the IngressClass kong, and gives what makes Ingresses of it.
@@ -111,7 +71,7 @@ func (e *environment) kongClass(t *testing.T) func(name, host string, plugins ..
 	class := &netv1.IngressClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "kong"}, Spec: netv1.IngressClassSpec{Controller: "ingress-controllers.konghq.com/kong"},
 	}
-	classes := e.client.NetworkingV1().IngressClasses()
+	classes := e.Client.NetworkingV1().IngressClasses()
 	if _, err := classes.Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +90,7 @@ func (e *environment) kongClass(t *testing.T) func(name, host string, plugins ..
 func TestKongDataPlane(t *testing.T) {
 	e := running(t)
 	simulator, url := kongGateway(t, kongtest.Options{})
-	ingress, namespace := e.kongClass(t), e.namespace(t)
+	ingress, namespace := e.kongClass(t), e.Namespace(t)
 	objects := e.dynamic(t)
 	installDefinitions(t, objects)
 	create(t, objects, namespace, `{apiVersion: configuration.konghq.com/v1, kind: KongPlugin, metadata: {name: limit}, plugin: rate-limiting, config: {minute: 5}}`)
@@ -138,8 +98,8 @@ func TestKongDataPlane(t *testing.T) {
 		`{apiVersion: configuration.konghq.com/v1, kind: KongPlugin, metadata: {name: broken}, plugin: rate-limiting, config: {minute: many}}`)
 	e.deploy(t, namespace, "web", 2)
 	e.awaitRollout(t, namespace, "web")
-	e.createIngress(t, namespace, ingress("good", "good.kong.test", "limit"))
-	e.createIngress(t, namespace, ingress("bad", "bad.kong.test", "broken"))
+	e.CreateIngress(t, namespace, ingress("good", "good.kong.test", "limit"))
+	e.CreateIngress(t, namespace, ingress("bad", "bad.kong.test", "broken"))
 
 	leader := e.startKong(t, 1, "--kong-admin-url", url)
 	follower := e.startKong(t, 2, "--kong-admin-url", url)
@@ -159,15 +119,15 @@ func TestKongDataPlane(t *testing.T) {
 	}
 
 	simulator.Forget()
-	leader.end(syscall.SIGKILL)
-	e.createIngress(t, namespace, ingress("late", "late.kong.test"))
+	leader.End(syscall.SIGKILL)
+	e.CreateIngress(t, namespace, ingress("late", "late.kong.test"))
 	e.await(t, "the route that the other replica writes", func() bool { return ask("late.kong.test").Status == 200 })
 	for _, c := range simulator.Writes() {
 		if c.Path != "/routes/"+c.Path[strings.LastIndex(c.Path, "/")+1:] && !strings.HasPrefix(c.Path, "/plugins/") {
 			t.Errorf("the new leader writes %s %s, which was there", c.Method, c.Path)
 		}
 	}
-	follower.end(syscall.SIGTERM)
+	follower.End(syscall.SIGTERM)
 	if got := ask("good.kong.test"); got.Status != 200 {
 		t.Errorf("once nobody runs any more: %+v", got)
 	}
@@ -178,10 +138,10 @@ func TestKongWithoutDatabase(t *testing.T) {
 	e := running(t)
 	first, firstURL := kongGateway(t, kongtest.Options{DBLess: true})
 	second, secondURL := kongGateway(t, kongtest.Options{DBLess: true, Version: "3.4.2"})
-	ingress, namespace := e.kongClass(t), e.namespace(t)
+	ingress, namespace := e.kongClass(t), e.Namespace(t)
 	e.deploy(t, namespace, "web", 1)
 	e.awaitRollout(t, namespace, "web")
-	e.createIngress(t, namespace, ingress("web", "web.kong.test"))
+	e.CreateIngress(t, namespace, ingress("web", "web.kong.test"))
 	e.startKong(t, 3, "--kong-admin-url", firstURL+","+secondURL)
 	served := func(s *kongtest.Simulator) bool {
 		return s.Route(kongtest.Request{Host: "web.kong.test", Path: "/"}).Status == 200

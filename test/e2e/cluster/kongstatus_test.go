@@ -29,7 +29,7 @@ import (
 func (e *environment) asServiceAccount(t *testing.T, objects dynamic.Interface, pod string) string {
 	t.Helper()
 	const namespace = "fairway"
-	_, err := e.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	_, err := e.Client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (e *environment) asServiceAccount(t *testing.T, objects dynamic.Interface, 
 			}
 		}
 	}
-	_, err = e.client.CoreV1().Pods(namespace).Create(t.Context(), &corev1.Pod{
+	_, err = e.Client.CoreV1().Pods(namespace).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: pod, Labels: map[string]string{"app": pod}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "fairway", Image: "example.test/echo"}}},
 	}, metav1.CreateOptions{})
@@ -56,9 +56,9 @@ func (e *environment) asServiceAccount(t *testing.T, objects dynamic.Interface, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = e.client.CoreV1().Pods(namespace).Delete(context.WithoutCancel(t.Context()), pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
+		_ = e.Client.CoreV1().Pods(namespace).Delete(context.WithoutCancel(t.Context()), pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 	})
-	config, err := clientcmd.LoadFromFile(e.cluster.Kubeconfig)
+	config, err := clientcmd.LoadFromFile(e.Cluster.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func ancestorsOf(t *testing.T, client dynamic.Interface, namespace, name string)
 func TestKongStatus(t *testing.T) {
 	e := running(t)
 	simulator, url := kongGateway(t, kongtest.Options{})
-	ingress, namespace := e.kongClass(t), e.namespace(t)
+	ingress, namespace := e.kongClass(t), e.Namespace(t)
 	objects := e.dynamic(t)
 	installDefinitions(t, objects)
 	kubeconfig := e.asServiceAccount(t, objects, "kong-4")
@@ -134,7 +134,7 @@ func TestKongStatus(t *testing.T) {
   spec: {rules: [{port: 9000, backend: {serviceName: db, servicePort: 9000}}]}}`)
 		}
 	}
-	e.createIngress(t, namespace, ingress("web", "web.status.test"))
+	e.CreateIngress(t, namespace, ingress("web", "web.status.test"))
 	replica := e.startKongAs(t, "fairway", 4, "--kong-admin-url", url, "--kubeconfig", kubeconfig)
 
 	addresses := func(kind, name string) string {
@@ -154,7 +154,7 @@ func TestKongStatus(t *testing.T) {
 	e.await(t, "the ancestor of the policy", func() bool { return ancestorsOf(t, objects, namespace, "sticky") == good })
 	_, before := statusOf(t, objects, "TCPIngress", namespace, "ours")
 	_, policy := statusOf(t, objects, "KongUpstreamPolicy", namespace, "sticky")
-	e.createIngress(t, namespace, ingress("more", "more.status.test"))
+	e.CreateIngress(t, namespace, ingress("more", "more.status.test"))
 	e.await(t, "another route", func() bool {
 		return simulator.Route(kongtest.Request{Host: "more.status.test", Path: "/"}).Status == 503 // nobody is ready to serve
 	})
@@ -165,12 +165,12 @@ func TestKongStatus(t *testing.T) {
 		t.Error("the policy was written although nothing of it changed")
 	}
 	for _, name := range []string{"web", "more"} {
-		if err := e.client.NetworkingV1().Ingresses(namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		if err := e.Client.NetworkingV1().Ingresses(namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	e.await(t, "a policy that nobody uses", func() bool { return ancestorsOf(t, objects, namespace, "sticky") == "" })
-	replica.end(syscall.SIGTERM)
+	replica.End(syscall.SIGTERM)
 	for _, kind := range []string{"TCPIngress", "UDPIngress"} {
 		if got := addresses(kind, "ours"); got != "" {
 			t.Errorf("once the last replica has ended the %s has the address %s", kind, got)

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // manyIngresses are there when the controllers start.
@@ -37,7 +38,7 @@ type kongSync struct {
 	dbless     [2]*kongtest.Simulator
 	dbURL      string
 	dblessURLs [2]string
-	withoutDB  *kongReplica
+	withoutDB  *testbed.Process
 	newIngress func(name, host string, plugins ...string) *netv1.Ingress
 }
 
@@ -139,8 +140,8 @@ func (s *kongSync) prepare() {
 	s.send("POST", s.dbURL+"/services", `{"name":"theirs","host":"theirs.example"}`)
 	s.send("POST", s.dbURL+"/services/theirs/routes", `{"name":"theirs","hosts":["theirs.example"]}`)
 
-	s.newIngress, s.namespace = s.kongClass(t), s.environment.namespace(t)
-	config, err := clientcmd.BuildConfigFromFlags("", s.cluster.Kubeconfig)
+	s.newIngress, s.namespace = s.kongClass(t), s.environment.Namespace(t)
+	config, err := clientcmd.BuildConfigFromFlags("", s.Cluster.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func (s *kongSync) prepare() {
 func manyHost(i int) string { return fmt.Sprintf("web-%d.kong.test", i) }
 
 // start runs a controller that sees nothing of other tests, some of whose Ingresses may be about to go.
-func (s *kongSync) start(number int, flags ...string) *kongReplica {
+func (s *kongSync) start(number int, flags ...string) *testbed.Process {
 	return s.startKong(s.T, number, append(flags, "--update-status=false", "--watch-namespace", s.namespace)...)
 }
 
@@ -223,7 +224,7 @@ func (s *kongSync) coldSync() {
 // changes counts what one route and one endpoint cost.
 func (s *kongSync) changes() {
 	s.forget()
-	s.updateIngress(s.T, s.namespace, "web-7", func(i *netv1.Ingress) { i.Spec.Rules[0].HTTP.Paths[0].Path = "/v2" })
+	s.UpdateIngress(s.T, s.namespace, "web-7", func(i *netv1.Ingress) { i.Spec.Rules[0].HTTP.Paths[0].Path = "/v2" })
 	s.await(s.T, "the other path on all gateways", func() bool {
 		return s.served(manyHost(7), "/v2", 2) && !slices.ContainsFunc(s.gateways(), func(g *kongtest.Simulator) bool {
 			return g.Route(kongtest.Request{Host: manyHost(7), Path: "/x"}).Status != 404
@@ -286,9 +287,9 @@ func (s *kongSync) brokenPlugin() {
 		s.Fatal(err)
 	}
 	s.await(s.T, "an attempt in both modes", func() bool { return len(s.withDB.Writes()) > 0 && len(s.dbless[0].Writes()) > 0 })
-	s.withoutDB.end(syscall.SIGKILL)
+	s.withoutDB.End(syscall.SIGKILL)
 	s.startWithoutDB(7)
-	s.createIngress(s.T, s.namespace, s.newIngress("late", "late.kong.test"))
+	s.CreateIngress(s.T, s.namespace, s.newIngress("late", "late.kong.test"))
 	s.await(s.T, "the late route", func() bool { return s.served("late.kong.test", "/x", 3) })
 	for i, want := range [][]string{{"5"}, {"5"}, nil} {
 		if got := limits(s.gateways()[i]); !slices.Equal(got, want) {

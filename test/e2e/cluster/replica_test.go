@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,11 +24,9 @@ const webhookController = "example.test/webhook"
 // replica is a further `fairway controller` in the cluster's network, with an admission webhook. Its ports are made of a number, and lie
 // below those that clients in this network get.
 type replica struct {
-	e       *environment
-	number  int
-	dir     string
-	command *exec.Cmd
-	exited  chan struct{}
+	*testbed.Process
+	e      *environment
+	number int
 }
 
 func (r *replica) webhookAddress() string {
@@ -43,56 +40,33 @@ const replicaAddress = "172.20.200.3"
 // startReplica starts one that ends with the test, and waits until it is ready.
 func (e *environment) startReplica(t *testing.T, number int, kubeconfig string, more ...string) *replica {
 	t.Helper()
-	r := &replica{e: e, number: number, dir: t.TempDir(), exited: make(chan struct{})}
-	if err := os.Chmod(r.dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.Create(filepath.Join(r.dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	runtimeDir, err := os.MkdirTemp(e.dir, "replica") // short: it holds sockets
+	r := &replica{e: e, number: number}
+	runtimeDir, err := os.MkdirTemp(e.Dir, "replica") // short: it holds sockets
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(runtimeDir, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	r.command = exec.Command("ip", append([]string{"netns", "exec", e.cluster.Netns, filepath.Join(e.dir, "fairway"), "controller",
+	command := exec.Command("ip", append([]string{"netns", "exec", e.Cluster.Netns, filepath.Join(e.Dir, "fairway"), "controller",
 		"--kubeconfig", kubeconfig, "--controller-class", webhookController, "--runtime-dir", filepath.Join(runtimeDir, "run"),
 		"--http-port", fmt.Sprint(13000 + number), "--https-port", fmt.Sprint(13100 + number), "--healthz-port", fmt.Sprint(13200 + number),
 		"--profiling=false", "--post-shutdown-grace-period", "0", "--validating-webhook", r.webhookAddress()}, more...)...)
-	r.command.Stdout, r.command.Stderr = log, log
-	r.command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=webhook-%d", number), "POD_NAMESPACE=default")
-	if err := r.command.Start(); err != nil {
+	command.Env = append(os.Environ(), fmt.Sprintf("POD_NAME=webhook-%d", number), "POD_NAMESPACE=default")
+	if r.Process, err = testbed.StartProcess(filepath.Join(runtimeDir, "log"), command); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		defer close(r.exited)
-		_ = r.command.Wait() // its status is of no interest here
-	}()
 	t.Cleanup(func() {
-		_ = r.command.Process.Signal(syscall.SIGTERM)
-		<-r.exited
-		if t.Failed() {
-			text, _ := os.ReadFile(filepath.Join(r.dir, "log"))
-			t.Logf("replica %d:\n%s", number, text)
-		}
+		r.End(syscall.SIGTERM)
+		r.ShowLog(t, fmt.Sprintf("replica %d", number))
 	})
 	e.await(t, "readiness of the replica", func() bool {
 		select {
-		case <-r.exited:
+		case <-r.Ended():
 			t.Fatalf("replica %d has ended", number)
 		default:
 		}
-		client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: testbed.Dialer{Netns: e.cluster.Netns}.DialContext}}
-		response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/readyz", 13200+number))
-		if err != nil {
-			return false
-		}
-		response.Body.Close()
-		return response.StatusCode == http.StatusOK
+		return testbed.Ready(e.Cluster.Netns, 13200+number)
 	})
 	return r
 }
@@ -101,7 +75,7 @@ func (e *environment) startReplica(t *testing.T, number int, kubeconfig string, 
 func (r *replica) certificate() *x509.Certificate {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	conn, err := testbed.Dialer{Netns: r.e.cluster.Netns}.DialContext(ctx, "tcp", r.webhookAddress())
+	conn, err := testbed.Dialer{Netns: r.e.Cluster.Netns}.DialContext(ctx, "tcp", r.webhookAddress())
 	if err != nil {
 		return nil
 	}

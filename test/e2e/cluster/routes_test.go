@@ -14,26 +14,26 @@ import (
 
 func TestIngressLifecycle(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "one", 2)
 	e.deploy(t, ns, "two", 1)
 	reloads := e.reloads(t)
 
-	e.createIngress(t, ns, newIngress("web", "lifecycle.example", "/", "one"))
+	e.CreateIngress(t, ns, newIngress("web", "lifecycle.example", "/", "one"))
 	e.eventuallyStatus(t, "lifecycle.example", "/", 200)
 
-	e.updateIngress(t, ns, "web", func(i *netv1.Ingress) {
+	e.UpdateIngress(t, ns, "web", func(i *netv1.Ingress) {
 		i.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name = "two"
 	})
 	e.eventually(t, "http", "lifecycle.example", "/", "an answer of Service two", func(a answer) bool {
 		return a.status == 200 && len(a.pod) > 4 && a.pod[:4] == "two-"
 	})
 
-	e.updateIngress(t, ns, "web", func(i *netv1.Ingress) { i.Spec.Rules[0].HTTP.Paths[0].Path = "/only" })
+	e.UpdateIngress(t, ns, "web", func(i *netv1.Ingress) { i.Spec.Rules[0].HTTP.Paths[0].Path = "/only" })
 	e.eventuallyStatus(t, "lifecycle.example", "/", 404)
 	e.eventuallyStatus(t, "lifecycle.example", "/only", 200)
 
-	if err := e.client.NetworkingV1().Ingresses(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+	if err := e.Client.NetworkingV1().Ingresses(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	e.eventuallyStatus(t, "lifecycle.example", "/only", 404)
@@ -44,8 +44,8 @@ func TestIngressLifecycle(t *testing.T) {
 
 func TestServiceComesAndGoes(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
-	e.createIngress(t, ns, newIngress("web", "service.example", "/", "web"))
+	ns := e.Namespace(t)
+	e.CreateIngress(t, ns, newIngress("web", "service.example", "/", "web"))
 	e.eventuallyStatus(t, "service.example", "/", 503)
 	e.deploy(t, ns, "web", 1)
 	e.eventuallyStatus(t, "service.example", "/", 200)
@@ -53,7 +53,7 @@ func TestServiceComesAndGoes(t *testing.T) {
 	e.eventuallyStatus(t, "service.example", "/", 503)
 	e.setServicePort(t, ns, "web", 80)
 	e.eventuallyStatus(t, "service.example", "/", 200)
-	if err := e.client.CoreV1().Services(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+	if err := e.Client.CoreV1().Services(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	e.eventuallyStatus(t, "service.example", "/", 503)
@@ -61,9 +61,9 @@ func TestServiceComesAndGoes(t *testing.T) {
 
 func TestScaleToZeroAndBack(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "web", 2)
-	e.createIngress(t, ns, newIngress("web", "scale.example", "/", "web"))
+	e.CreateIngress(t, ns, newIngress("web", "scale.example", "/", "web"))
 	e.eventuallyStatus(t, "scale.example", "/", 200)
 	e.scale(t, ns, "web", 0)
 	e.eventuallyStatus(t, "scale.example", "/", 503)
@@ -73,11 +73,11 @@ func TestScaleToZeroAndBack(t *testing.T) {
 
 func TestSecretLifecycle(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "web", 1)
 	ingress := newIngress("web", "secret.example", "/", "web")
 	ingress.Spec.TLS = []netv1.IngressTLS{{Hosts: []string{"secret.example"}, SecretName: "web-tls"}}
-	e.createIngress(t, ns, ingress)
+	e.CreateIngress(t, ns, ingress)
 	serial := func(want int64) func(answer) bool {
 		return func(a answer) bool { return a.status == 200 && a.cert.SerialNumber.Int64() == want }
 	}
@@ -86,7 +86,7 @@ func TestSecretLifecycle(t *testing.T) {
 	})
 	e.eventuallyStatus(t, "secret.example", "/", 308)
 
-	secrets := e.client.CoreV1().Secrets(ns)
+	secrets := e.Client.CoreV1().Secrets(ns)
 	if _, err := secrets.Create(t.Context(), newTLSSecret(t, "web-tls", "secret.example", 7001), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,18 +105,18 @@ func TestSecretLifecycle(t *testing.T) {
 
 func TestIngressClassComesAndGoes(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "web", 1)
 	ingress := newIngress("web", "class.example", "/", "web")
 	late := "late"
 	ingress.Spec.IngressClassName = &late
-	e.createIngress(t, ns, ingress)
-	e.createIngress(t, ns, newIngress("marker", "class-marker.example", "/", "web"))
+	e.CreateIngress(t, ns, ingress)
+	e.CreateIngress(t, ns, newIngress("marker", "class-marker.example", "/", "web"))
 	e.eventuallyStatus(t, "class-marker.example", "/", 200)
 	if a, err := e.get("http", "class.example", "/"); err != nil || a.status != 404 {
 		t.Fatalf("an Ingress of an unknown class is served: %+v, %v", a, err)
 	}
-	classes := e.client.NetworkingV1().IngressClasses()
+	classes := e.Client.NetworkingV1().IngressClasses()
 	class := &netv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: late}, Spec: netv1.IngressClassSpec{Controller: controllerName}}
 	if _, err := classes.Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -130,10 +130,10 @@ func TestIngressClassComesAndGoes(t *testing.T) {
 	unnamed := newIngress("unnamed", "class-default.example", "/", "web")
 	unnamed.Spec.IngressClassName = nil
 	e.await(t, "the API server knows the default class", func() bool {
-		would, err := e.client.NetworkingV1().Ingresses(ns).Create(t.Context(), unnamed.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		would, err := e.Client.NetworkingV1().Ingresses(ns).Create(t.Context(), unnamed.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err == nil && would.Spec.IngressClassName != nil
 	})
-	e.createIngress(t, ns, unnamed)
+	e.CreateIngress(t, ns, unnamed)
 	e.eventuallyStatus(t, "class-default.example", "/", 200)
 	if err := classes.Delete(t.Context(), late, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -143,15 +143,15 @@ func TestIngressClassComesAndGoes(t *testing.T) {
 
 func TestRollingUpdateLosesNoRequest(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns, "web", 3)
-	e.createIngress(t, ns, newIngress("web", "rolling.example", "/", "web"))
+	e.CreateIngress(t, ns, newIngress("web", "rolling.example", "/", "web"))
 	e.eventuallyStatus(t, "rolling.example", "/", 200)
 	e.awaitRollout(t, ns, "web")
 	before := e.pods(t, ns, "web")
 
 	l := e.startLoad("rolling.example", "/", 4)
-	deployments := e.client.AppsV1().Deployments(ns)
+	deployments := e.Client.AppsV1().Deployments(ns)
 	d, err := deployments.Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,15 +12,15 @@ import (
 func TestAPIServerAway(t *testing.T) {
 	e, ns := served(t, "away.example")
 	l := e.startLoad("away.example", "/", 2)
-	if err := e.cluster.Command("stop", "apiserver"); err != nil {
+	if err := e.Cluster.Command("stop", "apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(30 * time.Second) // long enough for every watch to have failed several times
-	if err := e.cluster.Command("start", "apiserver"); err != nil {
+	if err := e.Cluster.Command("start", "apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	l.stop(t, 1000)
 	e.awaitAPI(t)
-	e.createIngress(t, ns, newIngress("later", "away-later.example", "/", "web"))
+	e.CreateIngress(t, ns, newIngress("later", "away-later.example", "/", "web"))
 	e.eventuallyStatus(t, "away-later.example", "/", 200)
 }

@@ -72,9 +72,9 @@ func (w *warnings) take() []string {
 // admission makes a namespace with a Service of replicas and a class, and registers the webhook for that namespace.
 func (e *environment) admission(t *testing.T, authorities []byte, replicas ...int) *admitted {
 	t.Helper()
-	a := &admitted{environment: e, namespace: e.namespace(t), warned: &warnings{}}
+	a := &admitted{environment: e, namespace: e.Namespace(t), warned: &warnings{}}
 	a.class = a.namespace
-	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", e.Cluster.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestWebhook(t *testing.T) {
 	a := e.admission(t, ca.pem, 1)
 	name := "webhook." + a.namespace + ".svc"
 	ca.issue(t, dir, name, 11)
-	r := e.startReplica(t, 1, e.cluster.InternalKubeconfig,
+	r := e.startReplica(t, 1, e.Cluster.InternalKubeconfig,
 		"--validating-webhook-certificate", filepath.Join(dir, "cert"), "--validating-webhook-key", filepath.Join(dir, "key"))
 	a.awaitVerdicts(t)
 
@@ -338,7 +338,7 @@ func (a *admitted) testNotJudged(t *testing.T) {
 func (a *admitted) testOversize(t *testing.T, r *replica) {
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return testbed.Dialer{Netns: a.cluster.Netns}.DialContext(ctx, "tcp", r.webhookAddress())
+			return testbed.Dialer{Netns: a.Cluster.Netns}.DialContext(ctx, "tcp", r.webhookAddress())
 		},
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}}
@@ -486,7 +486,7 @@ func (a *admitted) account(t *testing.T) string {
 // kubeconfigWith is the one for programs inside, with a token instead of what is in it.
 func (a *admitted) kubeconfigWith(t *testing.T, token string) string {
 	t.Helper()
-	config, err := clientcmd.LoadFromFile(a.cluster.InternalKubeconfig)
+	config, err := clientcmd.LoadFromFile(a.Cluster.InternalKubeconfig)
 	a.must(t, err)
 	for name := range config.AuthInfos {
 		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token}

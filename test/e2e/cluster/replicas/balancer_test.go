@@ -124,7 +124,7 @@ func (b *balancer) serve(client net.Conn) {
 		b.note(fmt.Errorf("no replica is ready"))
 		return
 	}
-	server, err := testbed.Dialer{Netns: r.e.cluster.Netns}.DialContext(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", r.http))
+	server, err := testbed.Dialer{Netns: r.e.Cluster.Netns}.DialContext(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", r.http))
 	if err != nil {
 		b.note(err)
 		return

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,10 +15,8 @@ import (
 
 	authv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	netv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
@@ -33,11 +30,9 @@ const (
 	controllerName = "example.test/fairway"
 )
 
-// environment is the cluster that all tests share.
+// environment is the scene that all tests share.
 type environment struct {
-	dir        string // removed at the end
-	cluster    testbed.Cluster
-	client     kubernetes.Interface
+	*testbed.Scene
 	kubeconfig string // of the replicas
 	rules      manifests
 }
@@ -45,20 +40,11 @@ type environment struct {
 var shared *environment
 
 func TestMain(m *testing.M) {
-	if os.Getuid() != 0 {
-		fmt.Println("the tests on a real control plane need root (network namespaces); all are skipped")
-		os.Exit(m.Run())
-	}
-	e, err := newEnvironment()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		e.close()
-		os.Exit(1)
-	}
-	shared = e
-	code := m.Run()
-	e.close()
-	os.Exit(code)
+	e := &environment{}
+	testbed.OnCluster(m, func() error {
+		shared = e
+		return e.setUp()
+	}, func(bool) { e.Close() })
 }
 
 func running(t *testing.T) *environment {
@@ -79,48 +65,30 @@ rules:
   - level: None
 `
 
-func newEnvironment() (*environment, error) {
-	dir, err := os.MkdirTemp("/tmp", "fairway-r-")
+func (e *environment) setUp() error {
+	dir, err := testbed.NewDir()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	e := &environment{dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig")}
-	if err := os.Chmod(dir, 0o711); err != nil { // nginx' workers pass through
-		return e, err
-	}
-	root, err := testbed.RepositoryRoot()
-	if err != nil {
-		return e, err
-	}
+	e.kubeconfig = filepath.Join(dir, "kubeconfig")
 	policy := filepath.Join(dir, "audit.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
-		return e, err
+		return err
 	}
-	e.cluster, err = testbed.StartCluster(root, filepath.Join(dir, "cluster"),
-		"--apiserver-args", "--audit-policy-file="+policy+" --audit-log-path="+e.auditLog()+" --audit-log-mode=blocking")
+	e.Scene, err = testbed.NewScene(dir, "--apiserver-args",
+		"--audit-policy-file="+policy+" --audit-log-path="+filepath.Join(dir, auditLog)+" --audit-log-mode=blocking")
 	if err != nil {
-		return e, err
+		return err
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "fairway"), "./cmd/fairway")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return e, fmt.Errorf("build fairway: %w: %s", err, out)
+	if e.rules, err = readManifests(filepath.Join(e.Root, "deploy", "rbac.yaml")); err != nil {
+		return err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", e.cluster.Kubeconfig)
-	if err != nil {
-		return e, err
-	}
-	config.QPS, config.Burst = 200, 400
-	if e.client, err = kubernetes.NewForConfig(config); err != nil {
-		return e, err
-	}
-	if e.rules, err = readManifests(filepath.Join(root, "deploy", "rbac.yaml")); err != nil {
-		return e, err
-	}
-	return e, errors.Join(e.cluster.UseDNS(), e.makeObjects(context.Background()))
+	ctx := context.Background()
+	return errors.Join(e.Cluster.UseDNS(), e.MakeClass(ctx, className, controllerName), e.makeObjects(ctx))
 }
 
-func (e *environment) auditLog() string { return filepath.Join(e.dir, "audit.log") }
+// auditLog is a file of the scene's folder.
+const auditLog = "audit.log"
 
 // manifests are the objects of deploy/rbac.yaml.
 type manifests struct {
@@ -158,31 +126,26 @@ func readManifests(path string) (m manifests, err error) {
 
 func (e *environment) makeObjects(ctx context.Context) error {
 	made := metav1.CreateOptions{}
-	class := &netv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: className}, Spec: netv1.IngressClassSpec{Controller: controllerName}}
 	for _, create := range []func() error{
 		func() error {
-			_, err := e.client.NetworkingV1().IngressClasses().Create(ctx, class, made)
+			_, err := e.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: own}}, made)
 			return err
 		},
 		func() error {
-			_, err := e.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: own}}, made)
+			_, err := e.Client.CoreV1().ServiceAccounts(own).Create(ctx, &e.rules.account, made)
 			return err
 		},
 		func() error {
-			_, err := e.client.CoreV1().ServiceAccounts(own).Create(ctx, &e.rules.account, made)
+			_, err := e.Client.RbacV1().ClusterRoles().Create(ctx, &e.rules.clusterRole, made)
 			return err
 		},
 		func() error {
-			_, err := e.client.RbacV1().ClusterRoles().Create(ctx, &e.rules.clusterRole, made)
+			_, err := e.Client.RbacV1().ClusterRoleBindings().Create(ctx, &e.rules.clusterRoleBinding, made)
 			return err
 		},
+		func() error { _, err := e.Client.RbacV1().Roles(own).Create(ctx, &e.rules.role, made); return err },
 		func() error {
-			_, err := e.client.RbacV1().ClusterRoleBindings().Create(ctx, &e.rules.clusterRoleBinding, made)
-			return err
-		},
-		func() error { _, err := e.client.RbacV1().Roles(own).Create(ctx, &e.rules.role, made); return err },
-		func() error {
-			_, err := e.client.RbacV1().RoleBindings(own).Create(ctx, &e.rules.roleBinding, made)
+			_, err := e.Client.RbacV1().RoleBindings(own).Create(ctx, &e.rules.roleBinding, made)
 			return err
 		},
 		func() error { return e.logIn(ctx, own, e.kubeconfig) },
@@ -197,12 +160,12 @@ func (e *environment) makeObjects(ctx context.Context) error {
 // logIn writes a kubeconfig for a ServiceAccount, with a token as pods get it.
 func (e *environment) logIn(ctx context.Context, account, path string) error {
 	seconds := int64(3600)
-	token, err := e.client.CoreV1().ServiceAccounts(own).CreateToken(ctx, account,
+	token, err := e.Client.CoreV1().ServiceAccounts(own).CreateToken(ctx, account,
 		&authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	config, err := clientcmd.LoadFromFile(e.cluster.InternalKubeconfig)
+	config, err := clientcmd.LoadFromFile(e.Cluster.InternalKubeconfig)
 	if err != nil {
 		return err
 	}
@@ -211,15 +174,6 @@ func (e *environment) logIn(ctx context.Context, account, path string) error {
 		c.AuthInfo = account
 	}
 	return clientcmd.WriteToFile(*config, path)
-}
-
-// close stops what was started, in reverse.
-func (e *environment) close() {
-	if e == nil {
-		return
-	}
-	e.cluster.Stop()
-	_ = os.RemoveAll(e.dir)
 }
 
 // eventually waits until a condition holds, for a generous time.

@@ -15,24 +15,24 @@ import (
 // Two replicas tell of each thing once, under the names that `kubectl describe` looks for.
 func TestEvents(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	flags := []string{"--publish-status-address", "192.0.2.40"}
 	a, b := e.start(t, "events-a", flags...), e.start(t, "events-b", flags...)
 	leaderOf(t, a, b)
 	eventually(t, "both ready", func() bool { return a.ready() && b.ready() })
 	i := newIngress("web", "events.example") // there is no Service web
 	i.Annotations = map[string]string{"nginx.ingress.kubernetes.io/proxy-body-size": "a lot"}
-	e.createIngress(t, ns, i)
+	e.CreateIngress(t, ns, i)
 	eventually(t, "Events of all kinds", func() bool {
 		found := e.events(t, ns, "web")
 		return found["Sync"] != "" && strings.Contains(found["MissingService"], "web") && strings.Contains(found["AnnotationParsingFailed"], "proxy-body-size")
 	})
-	made, err := e.client.NetworkingV1().Ingresses(ns).Get(t.Context(), "web", metav1.GetOptions{})
+	made, err := e.Client.NetworkingV1().Ingresses(ns).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(3 * time.Second) // for what should not come
-	list, err := e.client.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(made.UID)})
+	list, err := e.Client.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(made.UID)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +53,13 @@ func TestEvents(t *testing.T) {
 // Against another controller of the same class, a few writes are made, and then a word is said.
 func TestContest(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
-	e.createIngress(t, ns, newIngress("web", "contest.example"))
-	e.createIngress(t, ns, newIngress("peaceful", "peaceful.example"))
+	ns := e.Namespace(t)
+	e.CreateIngress(t, ns, newIngress("web", "contest.example"))
+	e.CreateIngress(t, ns, newIngress("peaceful", "peaceful.example"))
 	r := e.start(t, "contest", "--publish-status-address", "192.0.2.50")
 	overwritten := 0
 	overwrite := func() {
-		i, err := e.client.NetworkingV1().Ingresses(ns).Get(t.Context(), "web", metav1.GetOptions{})
+		i, err := e.Client.NetworkingV1().Ingresses(ns).Get(t.Context(), "web", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestContest(t *testing.T) {
 			return
 		}
 		i.Status.LoadBalancer.Ingress = []netv1.IngressLoadBalancerIngress{{IP: "192.0.2.66"}}
-		if _, err := e.client.NetworkingV1().Ingresses(ns).UpdateStatus(t.Context(), i, metav1.UpdateOptions{FieldManager: "elsewhere"}); err != nil {
+		if _, err := e.Client.NetworkingV1().Ingresses(ns).UpdateStatus(t.Context(), i, metav1.UpdateOptions{FieldManager: "elsewhere"}); err != nil {
 			t.Fatal(err)
 		}
 		overwritten++
@@ -88,7 +88,7 @@ func TestContest(t *testing.T) {
 		t.Errorf("the metric says %q", got)
 	}
 	e.eventuallyAddresses(t, ns, "peaceful", "192.0.2.50")
-	if !strings.Contains(r.log(), "Ingress "+ns+"/web") {
+	if !strings.Contains(r.Log(), "Ingress "+ns+"/web") {
 		t.Error("the log does not name the Ingress")
 	}
 }
@@ -96,17 +96,17 @@ func TestContest(t *testing.T) {
 // Without a Service to publish, the nodes of ready replicas are published.
 func TestNodeAddresses(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
-	e.createIngress(t, ns, newIngress("web", "nodes.example"))
+	ns := e.Namespace(t)
+	e.CreateIngress(t, ns, newIngress("web", "nodes.example"))
 	a := e.start(t, "nodes-a")
 	want := func(replicas ...*replica) string {
 		var list []string
 		for _, r := range replicas {
-			pod, err := e.client.CoreV1().Pods(own).Get(t.Context(), r.name, metav1.GetOptions{})
+			pod, err := e.Client.CoreV1().Pods(own).Get(t.Context(), r.name, metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			node, err := e.client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
+			node, err := e.Client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 func TestLeaderKilled(t *testing.T) {
 	const ttl = 15 * time.Second
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns)
 	flags := []string{"--election-ttl", ttl.String(), "--publish-status-address", "192.0.2.10"}
 	a, b := e.start(t, "killed-a", flags...), e.start(t, "killed-b", flags...)
@@ -21,13 +21,13 @@ func TestLeaderKilled(t *testing.T) {
 	if value := others[0].metric(t, leaderSeries); value != "" {
 		t.Errorf("who never led has a series of value %s", value)
 	}
-	e.createIngress(t, ns, newIngress("before", "before.example"))
+	e.CreateIngress(t, ns, newIngress("before", "before.example"))
 	e.eventuallyAddresses(t, ns, "before", "192.0.2.10")
 	eventually(t, "an Event that the Ingress is in force", func() bool { return e.events(t, ns, "before")["Sync"] != "" })
 
 	leader.kill(t)
 	killed := time.Now()
-	e.createIngress(t, ns, newIngress("after", "after.example"))
+	e.CreateIngress(t, ns, newIngress("after", "after.example"))
 	e.eventuallyAddresses(t, ns, "after", "192.0.2.10")
 	took := time.Since(killed)
 	t.Logf("a status was written %.1f s after the leader was killed; --election-ttl is %s", took.Seconds(), ttl)
@@ -44,12 +44,12 @@ func TestLeaderKilled(t *testing.T) {
 // A leader that is stopped hands over at once, and the addresses stay while another replica runs. The last one takes them out.
 func TestLeaderStopped(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	flags := []string{"--election-ttl", "30s", "--publish-status-address", "192.0.2.20"}
 	a, b := e.start(t, "stopped-a", flags...), e.start(t, "stopped-b", flags...)
 	eventually(t, "both ready", func() bool { return a.ready() && b.ready() })
 	leader, others := leaderOf(t, a, b)
-	e.createIngress(t, ns, newIngress("web", "stopped.example"))
+	e.CreateIngress(t, ns, newIngress("web", "stopped.example"))
 	e.eventuallyAddresses(t, ns, "web", "192.0.2.20")
 	leader.stop(t)
 	stopped := time.Now()

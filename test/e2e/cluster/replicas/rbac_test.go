@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ var unused = map[right]string{
 // calls reads what a ServiceAccount asked for.
 func (e *environment) calls(t *testing.T, account string) []call {
 	t.Helper()
-	file, err := os.Open(e.auditLog())
+	file, err := os.Open(filepath.Join(e.Dir, auditLog))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func granted(rules []rbacv1.PolicyRule) map[right]bool {
 // TestRights compares what replicas of all kinds of flags ask the API server for with deploy/rbac.yaml, both ways.
 func TestRights(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns)
 	e.makeNamed(t, ns)
 	kinds := [][]string{
@@ -153,11 +154,11 @@ func TestRights(t *testing.T) {
 func (e *environment) makeNamed(t *testing.T, namespace string) {
 	t.Helper()
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
-	if _, err := e.client.CoreV1().Secrets(namespace).Create(t.Context(), &corev1.Secret{ObjectMeta: meta("users")}, metav1.CreateOptions{}); err != nil {
+	if _, err := e.Client.CoreV1().Secrets(namespace).Create(t.Context(), &corev1.Secret{ObjectMeta: meta("users")}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"settings", "headers"} {
-		if _, err := e.client.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta(name)}, metav1.CreateOptions{}); err != nil {
+		if _, err := e.Client.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta(name)}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,16 +172,16 @@ func (e *environment) useNamed(t *testing.T, namespace, name string) {
 		"nginx.ingress.kubernetes.io/auth-type": "basic", "nginx.ingress.kubernetes.io/auth-secret": "users",
 		"nginx.ingress.kubernetes.io/custom-headers": "headers",
 	}
-	e.createIngress(t, namespace, i)
+	e.CreateIngress(t, namespace, i)
 }
 
 // changeTwice makes the same Event be sent again.
 func (e *environment) changeTwice(t *testing.T, namespace, name string) {
 	t.Helper()
 	for n := range 3 {
-		e.updateIngress(t, namespace, name, func(i *netv1.Ingress) { i.Labels = map[string]string{"n": fmt.Sprint(n)} })
+		e.UpdateIngress(t, namespace, name, func(i *netv1.Ingress) { i.Labels = map[string]string{"n": fmt.Sprint(n)} })
 		eventually(t, "an Event that the Ingress is in force, again", func() bool {
-			list, err := e.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + name + ",reason=Sync"})
+			list, err := e.Client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + name + ",reason=Sync"})
 			return err == nil && len(list.Items) > 0 && int(list.Items[0].Count) > n
 		})
 	}

@@ -5,9 +5,6 @@ package replicas
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +23,11 @@ import (
 
 // replica is a running Fairway with a Pod object in its name.
 type replica struct {
+	*testbed.Process
 	e          *environment
 	name       string
 	http, own  int // ports
 	dir        string
-	cmd        *exec.Cmd
-	ended      chan struct{}
 	stillAPod  bool
 	kubeconfig string
 }
@@ -47,36 +43,28 @@ func (e *environment) start(t *testing.T, name string, flags ...string) *replica
 
 func (e *environment) startAs(t *testing.T, kubeconfig, name string, flags ...string) *replica {
 	t.Helper()
-	r := &replica{e: e, name: name, http: nextPort, own: nextPort + 2, dir: filepath.Join(e.dir, name), ended: make(chan struct{}), kubeconfig: kubeconfig}
+	r := &replica{e: e, name: name, http: nextPort, own: nextPort + 2, dir: filepath.Join(e.Dir, name), kubeconfig: kubeconfig}
 	nextPort += 3
 	r.makePod(t)
 	if err := os.Mkdir(r.dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(r.dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
 	arguments := append([]string{
-		"netns", "exec", e.cluster.Netns, filepath.Join(e.dir, "fairway"), "controller", "--kubeconfig", kubeconfig,
+		"netns", "exec", e.Cluster.Netns, filepath.Join(e.Dir, "fairway"), "controller", "--kubeconfig", kubeconfig,
 		"--controller-class", controllerName, "--runtime-dir", filepath.Join(r.dir, "run"),
 		"--http-port", strconv.Itoa(r.http), "--https-port", strconv.Itoa(r.http + 1), "--healthz-port", strconv.Itoa(r.own), "--profiling=false", "--enable-metrics",
 		"--post-shutdown-grace-period", "0", "--access-log", "/dev/null",
 	}, flags...)
-	r.cmd = exec.Command("ip", arguments...)
-	r.cmd.Env = append(os.Environ(), "POD_NAME="+name, "POD_NAMESPACE="+own)
-	r.cmd.Stdout, r.cmd.Stderr = log, log
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := r.cmd.Start(); err != nil {
+	command := exec.Command("ip", arguments...)
+	command.Env = append(os.Environ(), "POD_NAME="+name, "POD_NAMESPACE="+own)
+	process, err := testbed.StartProcess(filepath.Join(r.dir, "log"), command)
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = r.cmd.Wait(); close(r.ended) }() // how it ended is in the log
+	r.Process = process
 	t.Cleanup(func() {
 		r.stop(t)
-		if t.Failed() {
-			t.Logf("log of %s:\n%s", name, r.log())
-		}
+		r.ShowLog(t, name)
 		_ = os.RemoveAll(r.dir)
 	})
 	return r
@@ -89,12 +77,12 @@ func (r *replica) makePod(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: r.name, Labels: map[string]string{"app": own, "pod-template-hash": r.name}, Finalizers: []string{"example.test/runs"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "controller", Image: "fake"}}},
 	}
-	if _, err := r.e.client.CoreV1().Pods(own).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+	if _, err := r.e.Client.CoreV1().Pods(own).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	r.stillAPod = true
 	eventually(t, "pod "+r.name+" is ready", func() bool {
-		pod, err := r.e.client.CoreV1().Pods(own).Get(t.Context(), r.name, metav1.GetOptions{})
+		pod, err := r.e.Client.CoreV1().Pods(own).Get(t.Context(), r.name, metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodRunning
 	})
 }
@@ -102,14 +90,14 @@ func (r *replica) makePod(t *testing.T) {
 // leave deletes the Pod, as a rollout does before the process hears of it.
 func (r *replica) leave(ctx context.Context) {
 	now := int64(0)
-	_ = r.e.client.CoreV1().Pods(own).Delete(ctx, r.name, metav1.DeleteOptions{GracePeriodSeconds: &now}) // gone is as good
+	_ = r.e.Client.CoreV1().Pods(own).Delete(ctx, r.name, metav1.DeleteOptions{GracePeriodSeconds: &now}) // gone is as good
 }
 
 // gone lets the Pod object end.
 func (r *replica) gone(ctx context.Context) {
 	if r.stillAPod {
 		patch := []byte(`{"metadata":{"finalizers":null}}`)
-		_, _ = r.e.client.CoreV1().Pods(own).Patch(ctx, r.name, types.MergePatchType, patch, metav1.PatchOptions{})
+		_, _ = r.e.Client.CoreV1().Pods(own).Patch(ctx, r.name, types.MergePatchType, patch, metav1.PatchOptions{})
 		r.stillAPod = false
 	}
 }
@@ -120,9 +108,9 @@ func (r *replica) stop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	r.leave(ctx)
-	_ = r.cmd.Process.Signal(syscall.SIGTERM) // ended already is as good
+	r.Signal(syscall.SIGTERM)
 	select {
-	case <-r.ended:
+	case <-r.Ended():
 	case <-ctx.Done():
 		t.Errorf("%s does not end", r.name)
 		r.kill(t)
@@ -139,37 +127,19 @@ func (r *replica) kill(t *testing.T) {
 			defer func() { _ = syscall.Kill(-pid, syscall.SIGKILL) }() // the whole group
 		}
 	}
-	_ = r.cmd.Process.Kill()
-	<-r.ended
-}
-
-func (r *replica) log() string {
-	text, _ := os.ReadFile(filepath.Join(r.dir, "log"))
-	if len(text) > 20000 {
-		text = text[len(text)-20000:]
-	}
-	return string(text)
+	r.End(syscall.SIGKILL)
 }
 
 // ask asks the replica's own HTTP server.
 func (r *replica) ask(path string) (int, string) {
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: testbed.Dialer{Netns: r.e.cluster.Netns}.DialContext}}
-	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", r.own, path))
+	status, body, err := testbed.Ask(r.e.Cluster.Netns, r.own, path)
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return 0, err.Error()
-	}
-	return response.StatusCode, string(body)
+	return status, body
 }
 
-func (r *replica) ready() bool {
-	status, _ := r.ask("/readyz")
-	return status == http.StatusOK
-}
+func (r *replica) ready() bool { return testbed.Ready(r.e.Cluster.Netns, r.own) }
 
 // metric gives the value of a series, "" if there is none.
 func (r *replica) metric(t *testing.T, series string) string {

@@ -90,9 +90,9 @@ func ask(client *http.Client, address, host, path string) error {
 // Two replicas are replaced one after the other, as by a Deployment with maxUnavailable 0, while clients go on asking.
 func TestRollingUpdate(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns)
-	e.createIngress(t, ns, newIngress("web", "rollout.example"))
+	e.CreateIngress(t, ns, newIngress("web", "rollout.example"))
 	flags := []string{"--publish-status-address", "192.0.2.60", "--shutdown-grace-period", "2"}
 	b := newBalancer(t)
 	old := []*replica{e.start(t, "rollout-a", flags...), e.start(t, "rollout-b", flags...)}
@@ -131,7 +131,7 @@ func TestRollingUpdate(t *testing.T) {
 
 // dial opens connections to a replica.
 func (r *replica) dial(ctx context.Context, network, _ string) (net.Conn, error) {
-	return testbed.Dialer{Netns: r.e.cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", r.http))
+	return testbed.Dialer{Netns: r.e.Cluster.Netns}.DialContext(ctx, network, fmt.Sprintf("127.0.0.1:%d", r.http))
 }
 
 // webSocket opens one, by which the echo server gives back what it gets.
@@ -166,12 +166,12 @@ func echoes(socket *websocket.Conn, text string) error {
 // served starts a replica that serves a host, with settings.
 func (e *environment) served(t *testing.T, name string, settings map[string]string, flags ...string) (r *replica, host string) {
 	t.Helper()
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns)
 	host = name + ".example"
-	e.createIngress(t, ns, newIngress("web", host))
+	e.CreateIngress(t, ns, newIngress("web", host))
 	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: settings}
-	if _, err := e.client.CoreV1().ConfigMaps(ns).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
+	if _, err := e.Client.CoreV1().ConfigMaps(ns).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	r = e.start(t, name, append(flags, "--configmap", ns+"/settings", "--publish-status-address", "192.0.2.70")...)
@@ -184,7 +184,7 @@ func (e *environment) served(t *testing.T, name string, settings map[string]stri
 // readiness fails already.
 func TestStopDrains(t *testing.T) {
 	e := running(t)
-	r, host := e.served(t, "drain", nil, "--shutdown-grace-period", "1")
+	r, host := e.served(t, "drain", nil, "--shutdown-grace-period", "3")
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: r.dial, DisableKeepAlives: true}}
 	socket := r.webSocket(t, host)
 	if err := echoes(socket, "before"); err != nil {
@@ -194,15 +194,13 @@ func TestStopDrains(t *testing.T) {
 	go func() { slow <- ask(client, host, host, "/?delay=4s") }()
 	time.Sleep(500 * time.Millisecond) // it is on its way
 	stopping := time.Now()
-	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	r.Signal(syscall.SIGTERM)
 	eventually(t, "not ready", func() bool { return !r.ready() })
 	if err := ask(client, host, host, "/"); err != nil {
 		t.Errorf("a request in the grace period: %v", err)
 	}
 	eventually(t, "no new connections", func() bool { return ask(client, host, host, "/") != nil })
-	if took := time.Since(stopping); took < time.Second {
+	if took := time.Since(stopping); took < 3*time.Second {
 		t.Errorf("the grace period was %s", took)
 	}
 	if err := echoes(socket, "while stopping"); err != nil {
@@ -215,20 +213,20 @@ func TestStopDrains(t *testing.T) {
 		t.Errorf("the WebSocket: %v", err)
 	}
 	select {
-	case <-r.ended:
+	case <-r.Ended():
 		t.Error("the replica ended before its WebSocket")
 	default:
 	}
 	socket.Close()
 	eventually(t, "the end", func() bool {
 		select {
-		case <-r.ended:
+		case <-r.Ended():
 			return true
 		default:
 			return false
 		}
 	})
-	if code := r.cmd.ProcessState.ExitCode(); code != 0 {
+	if code := r.Status(); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 }
@@ -242,10 +240,8 @@ func TestStopHasALimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	<-r.ended
+	r.Signal(syscall.SIGTERM)
+	<-r.Ended()
 	took := time.Since(begin)
 	t.Logf("ended after %.1f s; worker-shutdown-timeout is 2s", took.Seconds())
 	if took < 2*time.Second {
@@ -254,7 +250,7 @@ func TestStopHasALimit(t *testing.T) {
 	if err := echoes(socket, "after"); err == nil {
 		t.Error("the WebSocket outlived nginx")
 	}
-	if code := r.cmd.ProcessState.ExitCode(); code != 0 {
+	if code := r.Status(); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 }

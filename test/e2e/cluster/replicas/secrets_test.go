@@ -31,19 +31,19 @@ func (e *environment) limited(t *testing.T, account, namespace string) (kubeconf
 	}
 	secrets := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list", "watch"}}}}
 	ctx, made := t.Context(), metav1.CreateOptions{}
-	_, err := e.client.CoreV1().ServiceAccounts(own).Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, made)
+	_, err := e.Client.CoreV1().ServiceAccounts(own).Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, made)
 	check(t, err)
-	_, err = e.client.RbacV1().ClusterRoles().Create(ctx, general, made)
+	_, err = e.Client.RbacV1().ClusterRoles().Create(ctx, general, made)
 	check(t, err)
-	_, err = e.client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: role("ClusterRole", account)}, made)
+	_, err = e.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: role("ClusterRole", account)}, made)
 	check(t, err)
-	_, err = e.client.RbacV1().RoleBindings(own).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: role("Role", own)}, made)
+	_, err = e.Client.RbacV1().RoleBindings(own).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: role("Role", own)}, made)
 	check(t, err)
-	_, err = e.client.RbacV1().Roles(namespace).Create(ctx, secrets, made)
+	_, err = e.Client.RbacV1().Roles(namespace).Create(ctx, secrets, made)
 	check(t, err)
-	_, err = e.client.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: role("Role", account)}, made)
+	_, err = e.Client.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: role("Role", account)}, made)
 	check(t, err)
-	kubeconfig = filepath.Join(e.dir, account+".kubeconfig")
+	kubeconfig = filepath.Join(e.Dir, account+".kubeconfig")
 	check(t, e.logIn(ctx, account, kubeconfig))
 	return kubeconfig
 }
@@ -58,7 +58,7 @@ func check(t *testing.T, err error) {
 // A replica that may read the Secrets of one namespace alone works there, and asks for no others.
 func TestSecretsOfOneNamespace(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns)
 	kubeconfig := e.limited(t, "limited", ns)
 	login := func(name string) *netv1.Ingress {
@@ -67,13 +67,13 @@ func TestSecretsOfOneNamespace(t *testing.T) {
 		return i
 	}
 	elsewhere := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-other"}}
-	_, err := e.client.CoreV1().Namespaces().Create(t.Context(), elsewhere, metav1.CreateOptions{})
+	_, err := e.Client.CoreV1().Namespaces().Create(t.Context(), elsewhere, metav1.CreateOptions{})
 	check(t, err)
 	for _, namespace := range []string{ns, elsewhere.Name} {
 		users := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "users"}, Data: map[string][]byte{"auth": []byte("ada:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n")}}
-		_, err := e.client.CoreV1().Secrets(namespace).Create(t.Context(), users, metav1.CreateOptions{})
+		_, err := e.Client.CoreV1().Secrets(namespace).Create(t.Context(), users, metav1.CreateOptions{})
 		check(t, err)
-		e.createIngress(t, namespace, login(namespace))
+		e.CreateIngress(t, namespace, login(namespace))
 	}
 	r := e.startAs(t, kubeconfig, "limited", "--watch-secrets-in", ns, "--publish-status-address", "192.0.2.80")
 	eventually(t, "ready", r.ready)

@@ -24,10 +24,10 @@ const marker = "block-user-agents"
 // cost a reload. The ledger is printed with -v.
 func TestEveryLiveSetting(t *testing.T) {
 	e := running(t)
-	ns := e.namespace(t)
+	ns := e.Namespace(t)
 	e.deploy(t, ns)
-	e.createIngress(t, ns, newIngress("web", "live.example"))
-	maps := e.client.CoreV1().ConfigMaps(ns)
+	e.CreateIngress(t, ns, newIngress("web", "live.example"))
+	maps := e.Client.CoreV1().ConfigMaps(ns)
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{marker: "edit-start"}}
 	if _, err := maps.Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
