@@ -18,56 +18,56 @@ var healthCheck = Group{
 	Doc: "Asks each endpoint of a Service from time to time whether it is well; one that is not gets no requests until it is well again. See [health.md](health.md). " +
 		"On a Service the keys count for all its ports. On an Ingress they count for each Service and port that it names, wherever that is used; where the Service has keys " +
 		"of this group itself those of Ingresses have no effect, and of several Ingresses the oldest decides.",
-	Keys: own(
-		Parsed("health-check-healthy-threshold", "number", Spec{
-			Scope: Service, Risk: Low, Min: 1, Max: 100, Default: "2", Example: "1", OnCanary: true,
+	Keys: ofService(
+		Within("health-check-healthy-threshold", "number", Spec{
+			Min: 1, Max: 100, Default: "2", Example: "1",
 			Doc: "So many checks in a row must pass before an endpoint that was not well gets requests again.", Source: "Fairway",
-		}, value.NumberWithin(1, 100), func(e *Effect, v int) { e.check.Healthy = v }),
+		}, func(e *Effect, v int) { e.check.Healthy = v }),
 
 		Parsed("health-check-host", "host name with an optional port", Spec{
-			Scope: Service, Risk: Low, Default: "the endpoint's address", Example: "shop.example.com", OnCanary: true,
+			Default: "the endpoint's address", Example: "shop.example.com",
 			Doc: "The Host header of checks by HTTP, the authority of those by gRPC, and the TLS server name of both.", Source: "RFC 9110 section 7.2",
 		}, value.CheckHost, func(e *Effect, v string) { e.check.Host = v }),
 
-		Parsed("health-check-interval", "time", Spec{
-			Scope: Service, Risk: Low, Default: "10s", Example: "5s", OnCanary: true,
+		Time("health-check-interval", 500*time.Millisecond, time.Hour, Spec{
+			Default: "10s", Example: "5s",
 			Doc: "The time from one check of an endpoint to the next, give or take a tenth by chance; 500ms to 1h. A number without unit is seconds.", Source: "Fairway",
-		}, value.DurationWithin(500*time.Millisecond, time.Hour), func(e *Effect, v time.Duration) { e.check.Interval = v }),
+		}, func(e *Effect, v time.Duration) { e.check.Interval = v }),
 
-		Parsed("health-check-panic-threshold", "percent", Spec{
-			Scope: Service, Risk: Low, Max: 100, Default: "0", Example: "30", OnCanary: true,
+		Within("health-check-panic-threshold", "percent", Spec{
+			Max: 100, Default: "0", Example: "30",
 			Doc: "While less than this share of the endpoints is well, all are used: then it is more likely the check that is wrong, or what is left would break under the load. " +
 				"With 0 all are used only when none is well.",
 			Source: "Fairway",
-		}, value.NumberWithin(0, 100), func(e *Effect, v int) { e.check.Panic = v }),
+		}, func(e *Effect, v int) { e.check.Panic = v }),
 
 		Parsed("health-check-path", "path with an optional query", Spec{
-			Scope: Service, Risk: Low, Default: "/", Example: "/healthz", OnCanary: true,
+			Default: "/", Example: "/healthz",
 			Doc: "What checks by HTTP ask for, by GET. Redirects are not followed.", Source: "RFC 9112 section 3.2",
 		}, value.CheckPath, func(e *Effect, v string) { e.check.Path = v }),
 
 		Parsed("health-check-port", "port", Spec{
-			Scope: Service, Risk: Low, Default: "the endpoint's own", Example: "8081", OnCanary: true,
+			Default: "the endpoint's own", Example: "8081",
 			Doc: "The port of the endpoint's address that is asked.", Source: "Fairway",
 		}, value.Port, func(e *Effect, v uint16) { e.check.Port = v }),
 
 		Parsed("health-check-service", "name", Spec{
-			Scope: Service, Risk: Low, Default: "none", Example: "shop.v1.Cart", OnCanary: true,
+			Default: "none", Example: "shop.v1.Cart",
 			Doc: "Which service a gRPC server is asked about; without it, about itself as a whole.", Source: "grpc.health.v1",
 		}, value.GRPCService, func(e *Effect, v string) { e.check.Service = v }),
 
 		Parsed("health-check-status", "statuses and ranges, separated by commas", Spec{
-			Scope: Service, Risk: Low, Default: "200-399", Example: "200,204", OnCanary: true,
+			Default: "200-399", Example: "200,204",
 			Doc: "The answers to checks by HTTP of an endpoint that is well.", Source: "RFC 9110 section 15",
 		}, value.StatusRanges, func(e *Effect, v []model.StatusRange) { e.check.Statuses = v }),
 
-		Parsed("health-check-timeout", "time", Spec{
-			Scope: Service, Risk: Low, Default: "5s", Example: "2s", OnCanary: true,
+		Time("health-check-timeout", 100*time.Millisecond, time.Minute, Spec{
+			Default: "5s", Example: "2s",
 			Doc: "A check that takes longer has failed; 100ms to 1m.", Source: "Fairway",
-		}, value.DurationWithin(100*time.Millisecond, time.Minute), func(e *Effect, v time.Duration) { e.check.Timeout = v }),
+		}, func(e *Effect, v time.Duration) { e.check.Timeout = v }),
 
 		Enum("health-check-type", Spec{
-			Scope: Service, Risk: Low, Default: "none", Example: "HTTP", OnCanary: true,
+			Default: "none", Example: "HTTP",
 			Doc: "Turns checks on, and says how an endpoint is asked. HTTP: a request. gRPC: the service grpc.health.v1.Health, which must say SERVING. TCP: connecting " +
 				"is enough. HTTPS and gRPCS are over TLS; so are HTTP and gRPC on an Ingress with backend-protocol HTTPS or GRPCS, unless another port is asked. Certificates " +
 				"are verified, and shown, as proxy-ssl-verify and proxy-ssl-secret of that Ingress say.",
@@ -80,10 +80,10 @@ var healthCheck = Group{
 			{Text: "TCP", Value: checkType{model.CheckTCP, false}},
 		}, func(e *Effect, v checkType) { e.check.on, e.check.checkType = true, v }),
 
-		Parsed("health-check-unhealthy-threshold", "number", Spec{
-			Scope: Service, Risk: Low, Min: 1, Max: 100, Default: "3", Example: "2", OnCanary: true,
+		Within("health-check-unhealthy-threshold", "number", Spec{
+			Min: 1, Max: 100, Default: "3", Example: "2",
 			Doc: "So many checks in a row must fail before an endpoint gets no more requests. One that was not checked so often yet counts as well.", Source: "Fairway",
-		}, value.NumberWithin(1, 100), func(e *Effect, v int) { e.check.Unhealthy = v }),
+		}, func(e *Effect, v int) { e.check.Unhealthy = v }),
 	),
 	finish: (*parser).finishCheck,
 }

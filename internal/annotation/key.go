@@ -131,6 +131,16 @@ func Seconds(name string, spec Spec, set func(e *Effect, v time.Duration)) Key {
 	}, set)
 }
 
+// Within is a key whose values are whole numbers from spec.Min to spec.Max; words say in the reference of what.
+func Within(name, words string, spec Spec, set func(e *Effect, v int)) Key {
+	return Parsed(name, words, spec, value.NumberWithin(spec.Min, spec.Max), set)
+}
+
+// Time is a key whose values are times such as 500ms or a whole number of seconds.
+func Time(name string, least, most time.Duration, spec Spec, set func(e *Effect, v time.Duration)) Key {
+	return Parsed(name, "time", spec, value.DurationWithin(least, most), set)
+}
+
 // Size is a key whose values are bytes with an optional unit k, m or g.
 func Size(name string, spec Spec, set func(e *Effect, v int64)) Key {
 	return Parsed(name, "size", spec, value.Size, set)

@@ -9,9 +9,6 @@ import (
 	"github.com/fairway-ingress/fairway/internal/value"
 )
 
-// longest is the most that nginx' Lua balancer takes as a timeout: 2^31-1 ms, some 24 days.
-const longest = 2147483
-
 var proxy = Group{
 	Name: "proxy", Doc: "Bounds requests and the wait for the backend, and says how it is spoken to.",
 	Keys: []Key{
@@ -28,7 +25,7 @@ var proxy = Group{
 		}, func(e *Effect, v int64) { e.Policy.BodyLimit = v }),
 
 		Seconds("proxy-connect-timeout", Spec{
-			Scope: Route, Risk: Low, Max: longest, Default: "5", Setting: "proxy-connect-timeout", Example: "10",
+			Scope: Route, Risk: Low, Max: value.MostSeconds, Default: "5", Setting: "proxy-connect-timeout", Example: "10",
 			Doc:    "How long the connection to an endpoint may take; then the next endpoint is tried or 504 is answered.",
 			Source: "proxy_connect_timeout of ngx_http_proxy_module",
 		}, func(e *Effect, v time.Duration) { e.Policy.Timeouts.Connect = v }),
@@ -40,13 +37,13 @@ var proxy = Group{
 		}, value.Version10, func(e *Effect, v bool) { e.Policy.HTTPVersion10 = v }),
 
 		Seconds("proxy-read-timeout", Spec{
-			Scope: Route, Risk: Low, Max: longest, Default: "60", Setting: "proxy-read-timeout", Example: "3600",
+			Scope: Route, Risk: Low, Max: value.MostSeconds, Default: "60", Setting: "proxy-read-timeout", Example: "3600",
 			Doc:    "The longest pause between two reads from the endpoint, which also bounds idle WebSockets. Above 24 days counts as 24 days.",
 			Source: "proxy_read_timeout of ngx_http_proxy_module",
 		}, func(e *Effect, v time.Duration) { e.Policy.Timeouts.Read = v }),
 
 		Seconds("proxy-send-timeout", Spec{
-			Scope: Route, Risk: Low, Max: longest, Default: "60", Setting: "proxy-send-timeout", Example: "120",
+			Scope: Route, Risk: Low, Max: value.MostSeconds, Default: "60", Setting: "proxy-send-timeout", Example: "120",
 			Doc:    "The longest pause between two writes to the endpoint. Above 24 days counts as 24 days.",
 			Source: "proxy_send_timeout of ngx_http_proxy_module",
 		}, func(e *Effect, v time.Duration) { e.Policy.Timeouts.Send = v }),

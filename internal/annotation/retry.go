@@ -26,19 +26,18 @@ var retry = Group{
 			Scope: Route, Risk: Low, Default: "0", Setting: "proxy-next-upstream-timeout", Example: "10",
 			Doc:    "Seconds after the first try within which another may begin; 0 for no bound. Above 24 days counts as 24 days.",
 			Source: "proxy_next_upstream_timeout of " + proxyModule, Shape: "Each new number is a shape of its own.",
-		}, func(e *Effect, v int) { e.Policy.Retries.Within = time.Duration(min(v, longest)) * time.Second }),
+		}, func(e *Effect, v int) {
+			e.Policy.Retries.Within = time.Duration(min(v, value.MostSeconds)) * time.Second
+		}),
 
 		Int("proxy-next-upstream-tries", Spec{
 			Scope: Route, Risk: Low, Default: "3", Setting: "proxy-next-upstream-tries", Example: "2",
 			Doc:    "How often an endpoint is asked at most, the first time included; 0 for as often as there are endpoints, but no less than the setting says.",
 			Source: "proxy_next_upstream_tries of " + proxyModule + "; ngx.balancer, set_more_tries", Shape: "Each number below that of the setting is a shape of its own.",
 			Differs: "Counts for GRPC, GRPCS and FCGI too, and 0 is not without end.",
-		}, func(e *Effect, v int) { e.Policy.Retries.Tries = min(v, mostTries) }),
+		}, func(e *Effect, v int) { e.Policy.Retries.Tries = min(v, value.MostTries) }),
 	},
 }
-
-// mostTries is more than a backend has endpoints that a client would wait for.
-const mostTries = 1000
 
 func (p *parser) settleRetries() {
 	if on := &p.effect.Policy.Retries.On; *on != 0 && p.settings.RetryNonIdempotent {

@@ -10,10 +10,10 @@ import (
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
-// own marks keys as Fairway's own.
-func own(keys ...Key) []Key {
+// ofService makes keys ones of Fairway's own about a Service, and completes what is said of them.
+func ofService(keys ...Key) []Key {
 	for i := range keys {
-		keys[i].Own = true
+		keys[i].Own, keys[i].Scope, keys[i].Risk, keys[i].OnCanary = true, Service, Low, true
 	}
 	return keys
 }

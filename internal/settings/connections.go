@@ -53,7 +53,9 @@ var connections = Group{
 		Int("keep-alive", Spec{
 			Default: "75", Example: "10", Reload: true,
 			Doc: "How long an idle connection of a client is kept, in seconds; 0 closes it after each response.",
-		}, func(d *draft, v int) { d.Connections.KeepAlive = time.Duration(min(v, longest)) * time.Second }),
+		}, func(d *draft, v int) {
+			d.Connections.KeepAlive = time.Duration(min(v, value.MostSeconds)) * time.Second
+		}),
 
 		Int("keep-alive-requests", Spec{
 			Default: "1000", Example: "100", Reload: true,

@@ -21,12 +21,12 @@ var retry = Group{
 		Int("proxy-next-upstream-timeout", Spec{
 			Default: "0", Example: "10", Reload: true,
 			Doc: "Seconds after the first try within which another may begin; 0 for no bound.",
-		}, func(d *draft, v int) { d.Route.Retries.Within = time.Duration(min(v, longest)) * time.Second }),
+		}, func(d *draft, v int) { d.Route.Retries.Within = time.Duration(min(v, value.MostSeconds)) * time.Second }),
 
 		Int("proxy-next-upstream-tries", Spec{
 			Default: "3", Example: "2", Reload: true,
 			Doc: "How often an endpoint is asked at most, the first time included; 0 for as often as there are endpoints.",
-		}, func(d *draft, v int) { d.Route.Retries.Tries = min(v, mostTries) }),
+		}, func(d *draft, v int) { d.Route.Retries.Tries = min(v, value.MostTries) }),
 
 		Bool("retry-non-idempotent", Spec{
 			Default: "false", Example: "true", Reload: true,
@@ -34,9 +34,6 @@ var retry = Group{
 		}, func(d *draft, v bool) { d.RetryNonIdempotent = v }),
 	},
 }
-
-// mostTries is more than a backend has endpoints that a client would wait for.
-const mostTries = 1000
 
 func (d *draft) finishRetries() {
 	if d.RetryNonIdempotent && d.Route.Retries.On != 0 {

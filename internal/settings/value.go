@@ -10,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// longest is the most that nginx' Lua balancer takes as a timeout: 2^31-1 ms in seconds.
-const longest = 2147483
+	"github.com/fairway-ingress/fairway/internal/value"
+)
 
 func parseBool(text string) (bool, error) {
 	if text == "" {
@@ -43,7 +42,7 @@ func parseInt(text string, least int) (int, error) {
 
 func parseSeconds(text string) (time.Duration, error) {
 	v, err := parseInt(text, 1)
-	return time.Duration(min(v, longest)) * time.Second, err
+	return time.Duration(min(v, value.MostSeconds)) * time.Second, err
 }
 
 // parseDuration reads nginx' times as far as they are one number with one unit: "240s", "10m", "1h", "1d", or seconds without unit.
@@ -58,7 +57,7 @@ func parseDuration(text string) (time.Duration, error) {
 			continue
 		}
 		v, err := strconv.ParseUint(digits, 10, 32)
-		if err != nil || v == 0 || v > uint64(longest*int64(time.Second)/int64(u.unit)) {
+		if err != nil || v == 0 || v > uint64(value.MostSeconds*int64(time.Second)/int64(u.unit)) {
 			break
 		}
 		return time.Duration(v) * u.unit, nil

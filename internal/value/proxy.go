@@ -17,6 +17,13 @@ import (
 // off turns a thing off that otherwise has a value.
 const off = "off"
 
+// MostSeconds is the most that nginx' Lua balancer takes as a timeout: 2^31-1 ms in seconds, some 24 days. MostTries is more than a backend has
+// endpoints that a client would wait for.
+const (
+	MostSeconds = 2147483
+	MostTries   = 1000
+)
+
 // OnOff reads "on" or "off", in lower case.
 func OnOff(text string) (bool, error) {
 	switch strings.TrimSpace(text) {
