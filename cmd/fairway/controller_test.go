@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/test/freeport"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // asFairway makes this test binary the program itself.
@@ -137,14 +138,7 @@ func needsNginx(t *testing.T) string {
 	if _, err := os.Stat("/usr/lib/nginx/modules/ngx_http_lua_module.so"); err != nil {
 		t.Skip("nginx with Lua is not installed")
 	}
-	dir, err := os.MkdirTemp("", "fairway-") // short, for the paths of sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil { // nginx' workers pass through
-		t.Fatal(err)
-	}
+	dir := testbed.Dir(t)
 	if err := os.Mkdir(filepath.Join(dir, "objects"), 0o755); err != nil {
 		t.Fatal(err)
 	}

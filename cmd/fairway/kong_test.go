@@ -25,6 +25,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/kong/kongtest"
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/test/freeport"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // kongApp is an Ingress for Kong, with a Service and endpoints.
@@ -106,11 +107,7 @@ type kongBench struct {
 
 func startKong(t *testing.T, options kongtest.Options, arguments ...string) *kongBench {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "fairway-") // short, for the paths of sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := testbed.Dir(t)
 	b := &kongBench{T: t, dir: dir, simulator: kongtest.New(options)}
 	server := httptest.NewServer(b.simulator)
 	t.Cleanup(server.Close)

@@ -4,7 +4,6 @@
 package nginx
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -16,42 +15,24 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/test/freeport"
+	"github.com/fairway-ingress/fairway/test/testlog"
 )
 
 // patience is how long a test waits for what must come.
 const patience = time.Minute
-
-// lines collects what nginx logs.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // harness is a driver with a running nginx.
 type harness struct {
 	t             *testing.T
 	driver        *Driver
 	options       Options
-	access, error *lines
+	access, error *testlog.Log
 	stop          context.CancelFunc
 	stopped       chan struct{}
 }
@@ -64,7 +45,7 @@ func start(t *testing.T, m *model.Model) *harness {
 	if _, err := findBinary(""); err != nil {
 		t.Skip(err)
 	}
-	h := &harness{t: t, access: &lines{}, error: &lines{}}
+	h := &harness{t: t, access: &testlog.Log{}, error: &testlog.Log{}}
 	dir, err := os.MkdirTemp("/tmp", ownPrefix)
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ const (
 // measureAdmission asks the webhook for many reviews at once, at growing numbers of Ingresses. A time is from sending a review over a kept connection until its
 // answer is read; client and controller share the machine.
 func measureAdmission(ctx context.Context, o settings, r *report) error {
-	dir, err := os.MkdirTemp("/tmp", "fairway-bench-")
+	dir, err := testbed.NewDir()
 	if err != nil {
 		return err
 	}

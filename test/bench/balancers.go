@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairway-ingress/fairway/internal/model"
 	"github.com/fairway-ingress/fairway/internal/nginx"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // balancerBudget is what a way to balance may cost, of a request balanced by round robin, CPU time of all.
@@ -78,14 +79,11 @@ func measureBalancers(ctx context.Context, s settings, r *report) error {
 		}
 		list = short
 	}
-	dir, err := os.MkdirTemp("/tmp", "fairway-bench-")
+	dir, err := testbed.NewDir()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
-	}
 	stopCrowd, err := startCrowd(dir)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"runtime"
 	"time"
+
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // Budgets of internal/l4, from its issue.
@@ -31,14 +33,11 @@ func measureL4(ctx context.Context, s settings, r *report) error {
 			return fmt.Errorf("%w; run hack/install-packages.sh bench", err)
 		}
 	}
-	dir, err := os.MkdirTemp("/tmp", "fairway-bench-")
+	dir, err := testbed.NewDir()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
-	}
 	if err := pin(os.Getpid(), "1"); err != nil {
 		return err
 	}

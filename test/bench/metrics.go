@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairway-ingress/fairway/internal/metrics"
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // recordingBudget is how much CPU time counting a request may take, in µs.
@@ -24,14 +25,11 @@ func measureMetrics(ctx context.Context, s settings, r *report) error {
 	if s.quick {
 		pairs, length = 12, 2*time.Second
 	}
-	dir, err := os.MkdirTemp("/tmp", "fairway-bench-")
+	dir, err := testbed.NewDir()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
-	}
 	stopBackends, err := startBackends(dir)
 	if err != nil {
 		return err

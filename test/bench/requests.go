@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fairway-ingress/fairway/test/testbed"
 )
 
 // measureRequests compares CPU time per request. The proxy has one core, load generator and backend the other; rounds are short, in random
@@ -59,14 +61,11 @@ func (c requestCase) String() string {
 }
 
 func (c requestCase) measure(ctx context.Context, r *report, rounds int, length time.Duration) error {
-	dir, err := os.MkdirTemp("/tmp", "fairway-bench-")
+	dir, err := testbed.NewDir()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
-	}
 	stopBackends, err := startBackends(dir)
 	if err != nil {
 		return err

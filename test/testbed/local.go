@@ -66,19 +66,13 @@ func StartLocal(t *testing.T, objects string, flags ...string) *Local {
 	if built.once.Do(build); built.err != nil {
 		t.Fatal(built.err)
 	}
-	dir, err := os.MkdirTemp("/tmp", "fairway-local-") // short, as unix sockets have short paths
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil { // nginx' workers pass through
-		t.Fatal(err)
-	}
+	dir := Dir(t)
 	c := &Local{
 		T: t, program: filepath.Join(built.dir, "fairway"), dir: dir,
 		HTTPPort: freeport.Take(t), HTTPSPort: freeport.Take(t), HealthzPort: freeport.Take(t),
 	}
 	c.Write(objects)
+	var err error
 	c.process, err = StartProcess(filepath.Join(dir, "log"), exec.Command(c.program, append([]string{"controller",
 		"--manifests", c.manifests(), "--runtime-dir", c.runtimeDir(),
 		"--http-port", strconv.Itoa(c.HTTPPort), "--https-port", strconv.Itoa(c.HTTPSPort), "--healthz-port", strconv.Itoa(c.HealthzPort),

@@ -23,13 +23,24 @@ type Scene struct {
 	Client    kubernetes.Interface
 }
 
-// NewDir makes the folder of a scene. Its name is short, for the paths of sockets, and nginx' workers may pass through.
+// NewDir makes a folder with a short name, for the paths of sockets, through which nginx' workers may pass.
 func NewDir() (string, error) {
-	dir, err := os.MkdirTemp("/tmp", "fairway-scene-")
+	dir, err := os.MkdirTemp("/tmp", "fairway-")
 	if err != nil {
 		return "", err
 	}
 	return dir, os.Chmod(dir, 0o711)
+}
+
+// Dir is NewDir for a test, at whose end the folder is removed.
+func Dir(t *testing.T) string {
+	t.Helper()
+	dir, err := NewDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // NewScene starts a cluster with further flags of `cluster up` and builds the program, in a folder of NewDir. The scene is never nil, and is to

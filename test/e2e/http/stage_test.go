@@ -4,7 +4,6 @@
 package http
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -28,6 +27,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/source"
 	"github.com/fairway-ingress/fairway/internal/source/manifests"
 	"github.com/fairway-ingress/fairway/test/freeport"
+	"github.com/fairway-ingress/fairway/test/testlog"
 )
 
 // stage is the nginx and the backends that all tests share; tests use it one after the other.
@@ -38,7 +38,7 @@ type stage struct {
 	backends            map[string]netip.AddrPort
 	pki                 *pki
 	httpPort, httpsPort int
-	access, errors      lines
+	access, errors      testlog.Log
 	stop                context.CancelFunc
 	stopped             chan error
 	reloads             int                    // since the stage began
@@ -51,24 +51,6 @@ type stage struct {
 
 	applying sync.Mutex
 	model    *model.Model // that was applied last
-}
-
-// lines collects what nginx logs.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 var shared *stage
