@@ -65,7 +65,7 @@ func newBench(t *testing.T, change func(*Options), gateways ...kongtest.Options)
 
 func (b *bench) newDriver(change func(*Options)) *Driver {
 	options := Options{
-		Gateways: b.endpoints, Tag: testTag, WatchEvery: 10 * time.Millisecond, Patience: time.Second, Log: slog.New(slog.NewTextHandler(b.log, nil)),
+		Gateways: b.endpoints, Tag: testTag, WatchEvery: 10 * time.Millisecond, Patience: 30 * time.Second, LookPatience: 30 * time.Second, Log: slog.New(slog.NewTextHandler(b.log, nil)),
 		Connect: func(e Endpoint) (*admin.Client, error) {
 			return admin.New(admin.Options{URL: e.URL, Pause: time.Millisecond})
 		},

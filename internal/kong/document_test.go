@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairway-ingress/fairway/internal/kong/admin"
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
@@ -182,7 +183,7 @@ func TestVersionsApart(t *testing.T) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	b := newBench(t, func(o *Options) { o.Gateways = Fixed{{URL: "http://127.0.0.1:1"}} })
+	b := newBench(t, func(o *Options) { o.Gateways, o.Patience = Fixed{{URL: "http://127.0.0.1:1"}}, 100*time.Millisecond })
 	if _, err := b.tryApply(); err == nil || !strings.Contains(err.Error(), "no Kong Gateway answers") || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("error %v", err)
 	}
@@ -191,7 +192,7 @@ func TestNobodyAnswers(t *testing.T) {
 func TestGatewaysComeAndGo(t *testing.T) {
 	b := newBench(t, nil, dbless)
 	list := &moving{changed: make(chan struct{}, 1)}
-	b.driver = b.newDriver(func(o *Options) { o.Gateways = list })
+	b.driver = b.newDriver(func(o *Options) { o.Gateways, o.Patience = list, time.Second })
 	b.run(b.driver)
 	b.want(apps(2))
 	list.set(b.endpoints)
