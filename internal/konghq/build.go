@@ -61,7 +61,7 @@ func (r *run) build(result *ingress.Result) {
 	r.readStreams()
 	r.chooseDefaultBackend()
 	r.buildServices()
-	r.readConsumers()
+	r.addConsumers()
 	r.readGlobalPlugins()
 	r.readDefaultCertificate(result.Model)
 	r.out.Certificates = r.certificates.list()

@@ -18,12 +18,27 @@ import (
 // knownOnConsumers are the annotations that count on consumers and their groups.
 var knownOnConsumers = map[string]bool{"plugins": true, "tags": true}
 
+// crowd are the consumers and groups. They are one part, as any two of them may want the same name.
+type crowd struct {
+	consumers []*model.KongConsumer
+	groups    []*model.KongConsumerGroup
+}
+
+// addConsumers adds the consumers and groups of the class.
+func (r *run) addConsumers() {
+	found := r.memory.crowd.get(r, func() *crowd {
+		r.readConsumers()
+		return &crowd{r.out.Consumers, r.out.Groups}
+	})
+	r.out.Consumers, r.out.Groups = found.consumers, found.groups
+}
+
 // readConsumers takes the consumers of the class. Of two with one name the older has it.
 func (r *run) readConsumers() {
 	r.readGroups()
 	names, customs := map[string]model.Ref{}, map[string]model.Ref{}
 	var candidates []credential
-	for _, object := range sorted(r.objects.Consumers) {
+	for _, object := range sorted(r.findConsumers()) {
 		if !r.ours(object) {
 			continue
 		}
@@ -77,7 +92,7 @@ func (r *run) admit(c *model.KongConsumer, names, customs map[string]model.Ref) 
 // readGroups takes the consumer groups of the class.
 func (r *run) readGroups() {
 	names := map[string]model.Ref{}
-	for _, object := range sorted(r.objects.ConsumerGroups) {
+	for _, object := range sorted(r.findConsumerGroups()) {
 		if !r.ours(object) {
 			continue
 		}
@@ -121,7 +136,7 @@ func (r *run) readCredentials(candidates []credential) {
 	found := candidates[:0]
 	for _, c := range candidates {
 		key := source.Key{Namespace: c.consumer.Origin.Namespace, Name: c.secret}
-		if c.object = r.snapshot.Secrets[key]; c.object == nil {
+		if c.object = r.findSecret(key); c.object == nil {
 			r.refuse("there is no Secret "+key.String(), c.consumer.Origin.Ref, c.field, model.ReasonMissingSecret,
 				"there is no Secret %s; the consumer goes without the credential", key)
 			continue

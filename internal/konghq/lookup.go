@@ -4,6 +4,8 @@
 package konghq
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
@@ -55,3 +57,13 @@ func (r *run) findKongPlugin(key source.Key) *kongapi.KongPlugin {
 func (r *run) findClusterPlugin(name string) *kongapi.KongPlugin {
 	return look(r, func(r *run) *kongapi.KongPlugin { return r.objects.ClusterPlugins[source.Key{Name: name}] })
 }
+
+func (r *run) findConsumers() map[source.Key]*kongapi.KongConsumer {
+	return lookWith(r, func(r *run) map[source.Key]*kongapi.KongConsumer { return r.objects.Consumers }, equalTables)
+}
+
+func (r *run) findConsumerGroups() map[source.Key]*kongapi.KongConsumerGroup {
+	return lookWith(r, func(r *run) map[source.Key]*kongapi.KongConsumerGroup { return r.objects.ConsumerGroups }, equalTables)
+}
+
+func equalTables[K, V comparable](a, b map[K]V) bool { return sameTable(a, b) || maps.Equal(a, b) }

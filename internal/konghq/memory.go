@@ -57,6 +57,7 @@ type memory struct {
 	plugins      map[*kongapi.KongPlugin]*memo[*model.KongPlugin]
 	certificates map[source.Key]*memo[*secretCertificate]
 	authorities  map[metav1.Object]*memo[*authorityResult]
+	crowd        memo[*crowd]
 
 	sortedServices []*serviceMemory
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -161,7 +162,7 @@ func (w *walk) exchange(object, other metav1.Object) {
 	}
 }
 
-// deepCopy copies what may be changed.
+// deepCopy copies an object; of most kinds metadata alone is changed.
 func deepCopy(object metav1.Object) metav1.Object {
 	switch o := object.(type) {
 	case *netv1.Ingress:
@@ -170,24 +171,10 @@ func deepCopy(object metav1.Object) metav1.Object {
 		return o.DeepCopy()
 	case *corev1.Secret:
 		return o.DeepCopy()
-	case *corev1.ConfigMap:
-		return o.DeepCopy()
-	case *netv1.IngressClass:
-		return o.DeepCopy()
-	case *kongapi.KongPlugin:
-		c := *o
-		return &c
-	case *kongapi.KongConsumer:
-		c := *o
-		return &c
-	case *kongapi.KongUpstreamPolicy:
-		c := *o
-		return &c
-	case *kongapi.TCPIngress:
-		c := *o
-		return &c
 	}
-	return object
+	c := reflect.New(reflect.TypeOf(object).Elem())
+	c.Elem().Set(reflect.ValueOf(object).Elem())
+	return c.Interface().(metav1.Object)
 }
 
 func (w *walk) changedSlices(list []*discoveryv1.EndpointSlice) []*discoveryv1.EndpointSlice {

@@ -53,7 +53,11 @@ func (v *Inventory) Remove(place entity.Place) {
 }
 
 // Settle notes that the operations of the last plan have all been carried out.
-func (v *Inventory) Settle() { v.settled, v.pending = v.pending, nil }
+func (v *Inventory) Settle() {
+	if v.pending != nil {
+		v.settled, v.pending = v.pending, nil
+	}
+}
 
 func (v *Inventory) take(place entity.Place) {
 	h := v.held[place]

@@ -12,7 +12,7 @@
 // route: a plugin answers 503.
 //
 //	translate.go   the whole (memory.go: what is remembered; retarget.go: when only targets have changed)
-//	site.go        which routes have nothing to do with others
+//	bundle.go      which routes have nothing to do with others
 //	route.go       routes (path.go, tie.go: which of two takes a request; expression.go: the flavor "expressions")
 //	service.go     services, upstreams, targets (health.go: which targets are left out; fallback.go: what stands in for a service)
 //	canary.go      shares of the requests

@@ -5,7 +5,6 @@ package translate
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/fairway-ingress/fairway/internal/kong/entity"
@@ -32,7 +31,7 @@ type memory struct {
 	last         *translated // nil before the first
 	sources      map[*model.KongRoute]*sourceMemory
 	spots        map[string]*spot
-	sites        map[string]*site
+	bundles      map[string]*bundle
 	services     map[string]*serviceUnit
 	upstreams    map[string]*upstreamUnit
 }
@@ -41,7 +40,7 @@ func newMemory(gateway *entity.Gateway) *memory {
 	return &memory{
 		gateway: gateway, pool: newPool(), bound: map[model.KongServiceID]*boundService{}, certificates: map[*model.KongCertificate]*unit{},
 		serverNames: map[model.KongServerName]*unit{}, authorities: map[*model.KongAuthority]*unit{}, people: people{unit: unit{rank: "consumer"}, plugins: newPluginUnit("consumer")},
-		sources: map[*model.KongRoute]*sourceMemory{}, spots: map[string]*spot{}, sites: map[string]*site{}, services: map[string]*serviceUnit{},
+		sources: map[*model.KongRoute]*sourceMemory{}, spots: map[string]*spot{}, bundles: map[string]*bundle{}, services: map[string]*serviceUnit{},
 		upstreams: map[string]*upstreamUnit{},
 	}
 }
@@ -166,7 +165,7 @@ func (m *memory) forget() {
 	maps.DeleteFunc(m.certificates, func(_ *model.KongCertificate, u *unit) bool { return drop(u) })
 	maps.DeleteFunc(m.serverNames, func(_ model.KongServerName, u *unit) bool { return drop(u) })
 	maps.DeleteFunc(m.authorities, func(_ *model.KongAuthority, u *unit) bool { return drop(u) })
-	maps.DeleteFunc(m.sites, func(_ string, s *site) bool { drop(&s.plugins.unit); return drop(&s.unit) })
+	maps.DeleteFunc(m.bundles, func(_ string, s *bundle) bool { drop(&s.plugins.unit); return drop(&s.unit) })
 	maps.DeleteFunc(m.services, func(_ string, s *serviceUnit) bool { drop(&s.plugins.unit); return drop(&s.unit) })
 	maps.DeleteFunc(m.upstreams, func(_ string, u *upstreamUnit) bool { return drop(&u.unit) })
 	maps.DeleteFunc(m.sources, func(_ *model.KongRoute, s *sourceMemory) bool { return s.seen != m.now })
@@ -181,89 +180,4 @@ func unitOf[K comparable](table map[K]*unit, key K, rank string) *unit {
 		table[key] = u
 	}
 	return u
-}
-
-// pool has the entities of all units, each place once.
-type pool struct {
-	state  *entity.State
-	claims map[entity.Place][]claim
-	// touched are the places that were claimed or given up since the state was made, with what the state has there.
-	touched map[entity.Place]entity.Entity
-}
-
-// claim is an entity that a unit makes.
-type claim struct {
-	rank   string
-	entity entity.Entity
-}
-
-func newPool() *pool {
-	return &pool{state: entity.NewState(nil), claims: map[entity.Place][]claim{}, touched: map[entity.Place]entity.Entity{}}
-}
-
-// exchange gives a unit other entities. Those that are equal to what it had before remain what they are.
-func (p *pool) exchange(u *unit, fresh []entity.Entity) {
-	old := make(map[entity.Place]entity.Entity, len(u.entities))
-	for _, e := range u.entities {
-		old[entity.PlaceOf(e)] = e
-	}
-	for i, e := range fresh {
-		place := entity.PlaceOf(e)
-		before := old[place]
-		delete(old, place)
-		if before != nil && reflect.DeepEqual(before, e) {
-			fresh[i] = before
-			continue
-		}
-		p.touch(place)
-		p.giveUp(place, before)
-		p.claims[place] = append(p.claims[place], claim{u.rank, e})
-	}
-	for place, e := range old {
-		p.touch(place)
-		p.giveUp(place, e)
-	}
-	u.entities = fresh
-}
-
-func (p *pool) touch(place entity.Place) {
-	if _, known := p.touched[place]; !known {
-		p.touched[place] = winner(p.claims[place])
-	}
-}
-
-func (p *pool) giveUp(place entity.Place, e entity.Entity) {
-	rest := slices.DeleteFunc(p.claims[place], func(c claim) bool { return c.entity == e })
-	if len(rest) == 0 {
-		delete(p.claims, place)
-		return
-	}
-	p.claims[place] = rest
-}
-
-// winner gives the entity of the least rank, or nil.
-func winner(claims []claim) entity.Entity {
-	if len(claims) == 0 {
-		return nil
-	}
-	least := claims[0]
-	for _, c := range claims[1:] {
-		if c.rank < least.rank {
-			least = c
-		}
-	}
-	return least.entity
-}
-
-// settle gives the state of all units. It is the same state when none of them has changed.
-func (p *pool) settle() *entity.State {
-	changes := make([]entity.Change, 0, len(p.touched))
-	for place, before := range p.touched {
-		if now := winner(p.claims[place]); now != before {
-			changes = append(changes, entity.Change{Place: place, Entity: now})
-		}
-	}
-	clear(p.touched)
-	p.state = p.state.With(changes)
-	return p.state
 }

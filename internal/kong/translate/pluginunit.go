@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-ingress/fairway/internal/model"
 )
 
-// pluginUnit are the plugins of a site, of a service, or of consumers. Of two plugins for the same requests both are of one unit.
+// pluginUnit are the plugins of a bundle, of a service, or of consumers. Of two plugins for the same requests both are of one unit.
 type pluginUnit struct {
 	unit
 	of   uint64 // version of the unit whose uses these are

@@ -238,7 +238,7 @@ func hostsOfSource(source *model.KongRoute) []string {
 	return append([]string{source.Host}, sortedCopy(source.Aliases)...)
 }
 
-// wildHosts lists those of a site, each once.
+// wildHosts lists those of a bundle, each once.
 func (t *translation) wildHosts() []wildHost {
 	var found []wildHost
 	for _, r := range t.routes {

@@ -64,7 +64,7 @@ type round struct {
 	told    []model.Problem
 	closed  string // why all routes are; empty for those that have no reason of their own
 
-	current  []*site
+	current  []*bundle
 	served   []*serviceUnit
 	stood    []*upstreamUnit
 	standing map[*model.KongPlugin]*standing
@@ -82,7 +82,7 @@ func (r *round) translate(settings *model.Settings) (*entity.State, []model.Prob
 	r.bind(r.kong.Services)
 	r.addCertificates()
 	r.addPeople()
-	r.addSites()
+	r.addBundles()
 	r.tellWildcards()
 	r.addServices()
 	r.addPlugins()
