@@ -36,11 +36,12 @@ func (d *Driver) draftFor(likeness string, version entity.Version) *draft {
 	return f
 }
 
-// of gives what is wanted by a state, as it was when the state is the same.
+// of gives what is wanted by a state, as it was when the state is the same. What gateways refused in other rounds does not count.
 func (f *draft) of(state *entity.State) *wanted {
 	if f.state != state {
 		f.state, f.wanted = state, newWanted(f, state)
 	}
+	f.wanted.variants = map[string]*variant{}
 	return f.wanted
 }
 
@@ -84,7 +85,7 @@ const (
 
 func newWanted(f *draft, state *entity.State) *wanted {
 	sound, unsound := f.checker.Sound(state)
-	w := &wanted{draft: f, variants: map[string]*variant{}}
+	w := &wanted{draft: f}
 	w.whole = w.write(&f.writer, sound)
 	for _, f := range unsound {
 		w.whole.faults = append(w.whole.faults, fault{f, left(f.Entity)})

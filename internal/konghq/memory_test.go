@@ -34,7 +34,7 @@ func TestWarmEqualsFresh(t *testing.T) {
 	for group := range slices.Chunk(files, together) {
 		w := newWalk(t, random, group)
 		warm := w.newPipeline()
-		for step := range 100 {
+		for step := range 60 {
 			w.step()
 			snapshot := w.snapshot()
 			want := w.newPipeline().build(t, snapshot)

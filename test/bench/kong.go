@@ -179,11 +179,11 @@ func (p *kongPipeline) repeat(s *source.Snapshot, change kongChange) []kongCost 
 func (p *kongPipeline) add(r *report, n int, what string, costs []kongCost, first map[string]time.Duration) {
 	slices.SortFunc(costs, func(a, b kongCost) int { return int(a.total() - b.total()) })
 	c := costs[len(costs)/2]
-	mode, came := "DB-less", fmt.Sprintf("%.1f MiB to send", float64(c.bytes)/(1<<20))
+	mode, last, came := "DB-less", "document", fmt.Sprintf("%.1f MiB to send", float64(c.bytes)/(1<<20))
 	if p.database {
-		mode, came = "database", fmt.Sprintf("%d requests", c.operations)
+		mode, last, came = "database", "plan", fmt.Sprintf("%d requests", c.operations)
 	}
-	note := fmt.Sprintf("model %s, translation %s, %s", kongTime(c.build), kongTime(c.translate), kongTime(c.send))
+	note := fmt.Sprintf("model %s, translation %s, %s %s", kongTime(c.build), kongTime(c.translate), last, kongTime(c.send))
 	if known := first[mode+what]; known == 0 {
 		first[mode+what] = c.total()
 	} else {
