@@ -36,7 +36,7 @@ func (r *run) addConsumers() {
 // readConsumers takes the consumers of the class. Of two with one name the older has it.
 func (r *run) readConsumers() {
 	r.readGroups()
-	names, customs := map[string]model.Ref{}, map[string]model.Ref{}
+	taken := takenConsumers{names: map[string]model.Ref{}, customs: map[string]model.Ref{}, identities: map[string]model.Ref{}}
 	var candidates []credential
 	for _, object := range sorted(r.findConsumers()) {
 		if !r.ours(object) {
@@ -48,7 +48,7 @@ func (r *run) readConsumers() {
 		n := r.readNotes(c.Origin.Ref, object, knownOnConsumers)
 		c.Tags = n.tags()
 		c.Plugins = r.attachments(n, c.Origin)
-		if !r.admit(c, names, customs) {
+		if !r.admit(c, taken) {
 			continue
 		}
 		r.joinGroups(c, object)
@@ -62,30 +62,43 @@ func (r *run) readConsumers() {
 
 func credentialField(i int) string { return "credentials[" + strconv.Itoa(i) + "]" }
 
-// admit tells whether nobody else is the consumer.
-func (r *run) admit(c *model.KongConsumer, names, customs map[string]model.Ref) bool {
+// takenConsumers are the consumers that there are already, by what must be theirs alone. An identity is the word that a consumer's id is made of: the
+// username, or the custom_id of one without.
+type takenConsumers struct{ names, customs, identities map[string]model.Ref }
+
+// admit tells whether nobody else is the consumer, and notes it.
+func (r *run) admit(c *model.KongConsumer, taken takenConsumers) bool {
 	ref := c.Origin.Ref
 	if c.Username == "" && c.CustomID == "" {
 		r.refuse("a consumer needs username or custom_id", ref, "username", model.ReasonInvalidConsumer,
 			"a consumer needs username or custom_id; this one is left out")
 		return false
 	}
+	identity, field := c.Username, "username"
+	if identity == "" {
+		identity, field = c.CustomID, "custom_id"
+	}
 	for _, unique := range []struct {
-		field, text string
-		taken       map[string]model.Ref
-	}{{"username", c.Username, names}, {"custom_id", c.CustomID, customs}} {
-		if older, taken := unique.taken[unique.text]; taken && unique.text != "" {
-			r.refuse(older.String()+" has the same "+unique.field, ref, unique.field, model.ReasonDuplicate,
-				"%s has the same %s and is older; this one is left out with its credentials", older, unique.field)
+		field, what, text string
+		taken             map[string]model.Ref
+	}{
+		{"username", "username", c.Username, taken.names},
+		{"custom_id", "custom_id", c.CustomID, taken.customs},
+		{field, "id, which is made of the username, or of the custom_id of a consumer without one", identity, taken.identities},
+	} {
+		if older, found := unique.taken[unique.text]; found && unique.text != "" {
+			r.refuse(older.String()+" has the same "+unique.what, ref, unique.field, model.ReasonDuplicate,
+				"%s has the same %s, and is older; this one is left out with its credentials", older, unique.what)
 			return false
 		}
 	}
 	if c.Username != "" {
-		names[c.Username] = ref
+		taken.names[c.Username] = ref
 	}
 	if c.CustomID != "" {
-		customs[c.CustomID] = ref
+		taken.customs[c.CustomID] = ref
 	}
+	taken.identities[identity] = ref
 	return true
 }
 
