@@ -121,6 +121,7 @@ func (f *kongFlags) meaning(options *ingress.Options) *konghq.Options {
 		ControllerClass: options.ControllerClass, IngressClass: options.IngressClass, AnnotationsPrefix: options.AnnotationsPrefix,
 		KeepDraining: f.drain, DisableExternalName: options.DisableExternalName, AllowLocalEndpoints: options.AllowLocalEndpoints,
 		CrossNamespace: f.crossNamespace, ClusterDomain: f.clusterDomain, DefaultBackend: options.DefaultBackend,
+		DefaultCertificate: options.DefaultCertificate,
 	}
 }
 

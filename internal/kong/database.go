@@ -37,10 +37,13 @@ const rounds = 4
 func (d *Driver) applyDatabase(ctx context.Context, g *gateway, m *model.Model) (model.Change, []model.Problem, error) {
 	begin := time.Now()
 	state, problems := d.o.Translate(m, g.about)
+	state, err := d.keepNames(ctx, []*gateway{g}, m, state)
+	if err != nil {
+		return model.Change{}, problems, err
+	}
 	wanted, faults := d.sound(state, d.checker.Sound)
 	push := Push{Gateway: g.endpoint.URL, Database: true}
-	err := d.know(ctx, g, wanted)
-	if err != nil {
+	if err := d.know(ctx, g, wanted); err != nil {
 		push.Took, push.Err = time.Since(begin), err
 		d.o.Pushed(push)
 		if passing(err) {

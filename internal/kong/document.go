@@ -52,11 +52,15 @@ func (d *Driver) applyDocuments(ctx context.Context, ready []*gateway, m *model.
 	kinds := map[string]*wanted{}
 	var problems []model.Problem
 	var all []*pushing
+	var err error
 	for _, g := range ready {
 		name := likeness(g.about)
 		if kinds[name] == nil {
 			state, untranslated := d.o.Translate(m, g.about)
 			problems = append(problems, untranslated...)
+			if state, err = d.keepNames(ctx, ready, m, state); err != nil {
+				return model.Change{}, problems, err
+			}
 			kinds[name] = d.draftFor(name, g.about.Version).of(state)
 		}
 		all = append(all, &pushing{driver: d, gateway: g, wanted: kinds[name], doc: d.documentOf(g, name)})

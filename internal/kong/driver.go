@@ -73,6 +73,7 @@ type Driver struct {
 
 	// What follows belongs to Apply.
 	generation uint64
+	names      lastNames
 	database   *database
 	checker    plan.Checker         // of what a database is to hold
 	documents  map[string]*document // by URL
@@ -123,6 +124,7 @@ func (d *Driver) Apply(ctx context.Context, m *model.Model) (model.Change, error
 	d.remember(m)
 	if !d.writes(ready[0]) {
 		d.database, d.documents, d.drafts = nil, map[string]*document{}, map[string]*draft{}
+		d.names.forget()
 		return model.Change{}, nil
 	}
 	var change model.Change

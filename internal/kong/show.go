@@ -73,6 +73,7 @@ func (d *Driver) State() (Shown, error) {
 		return Shown{}, err
 	}
 	state, _ := d.o.Translate(m, ready[0].about)
+	state = d.names.shown(m, state)
 	return Shown{Document: state.Document(ready[0].about.Version, entity.Redacted)}, nil
 }
 
@@ -88,6 +89,7 @@ func (d *Driver) Diff(ctx context.Context) (Shown, error) {
 	}
 	for _, g := range ready {
 		state, _ := d.o.Translate(m, g.about)
+		state = d.names.shown(m, state)
 		wanted, faults := plan.Sound(state)
 		if g.about.Database {
 			wanted, faults = d.sound(state, plan.Sound)

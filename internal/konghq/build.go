@@ -44,6 +44,8 @@ type Options struct {
 	CrossNamespace bool
 	// ClusterDomain is put behind the names of Services that are their own endpoint; empty for none.
 	ClusterDomain string
+	// DefaultCertificate names the Secret of the certificate for server names that nobody claims; zero for none.
+	DefaultCertificate source.Key
 	// DefaultBackend names the Service whose first port answers what no route matches; zero for nobody.
 	DefaultBackend source.Key
 }

@@ -23,11 +23,13 @@ type certificates struct {
 	used    []*model.KongCertificate
 	covered map[*model.KongCertificate][]string // the names that each is for
 	names   map[string]nameClaim
+	lost    map[string]nameClaim // those whose Secret holds none
 }
 
 func newCertificates() certificates {
 	return certificates{
 		content: map[[sha256.Size]byte]*model.KongCertificate{}, covered: map[*model.KongCertificate][]string{}, names: map[string]nameClaim{},
+		lost: map[string]nameClaim{},
 	}
 }
 
@@ -44,6 +46,8 @@ type secretCertificate struct {
 type nameClaim struct {
 	object      model.Ref
 	field, name string
+	// secret holds the certificate, or should; certificate is nil where it does not.
+	secret      model.Origin
 	certificate *model.KongCertificate
 	// beside is another name, whose certificate it is if that is for both.
 	beside string
@@ -112,12 +116,19 @@ func (r *run) claimCertificates(owner model.Origin, namespace string, entries []
 			if found.missing {
 				reason = model.ReasonMissingSecret
 			}
-			r.problem(owner.Ref, field+".secretName", reason, "%s; another certificate answers for the hosts of the entry", found.why)
-			continue
+			r.problem(owner.Ref, field+".secretName", reason,
+				"%s; its last good certificate stays for the hosts of the entry, or another one answers where there was none", found.why)
 		}
+		secret := model.Origin{Ref: model.Ref{Kind: "Secret", Namespace: namespace, Name: entry.SecretName}}
 		hosts := entry.Hosts
-		if len(hosts) == 0 {
-			hosts = found.dnsNames
+		switch {
+		case certificate != nil:
+			secret = found.certificate.Origin
+			if len(hosts) == 0 {
+				hosts = found.dnsNames
+			}
+		case len(hosts) == 0:
+			claims = append(claims, nameClaim{object: owner.Ref, field: field, secret: secret})
 		}
 		for _, host := range hosts {
 			name := strings.ToLower(host)
@@ -125,7 +136,7 @@ func (r *run) claimCertificates(owner model.Origin, namespace string, entries []
 				r.problem(owner.Ref, field+".hosts", model.ReasonInvalidHost, "%.100q is no DNS name, nor *. and a DNS name; it is left out", name)
 				continue
 			}
-			claims = append(claims, nameClaim{object: owner.Ref, field: field, name: name, certificate: certificate})
+			claims = append(claims, nameClaim{object: owner.Ref, field: field, name: name, secret: secret, certificate: certificate})
 		}
 	}
 	return claims
@@ -134,9 +145,17 @@ func (r *run) claimCertificates(owner model.Origin, namespace string, entries []
 // claimName gives a server name its certificate, unless an older object has it.
 func (r *run) claimName(c nameClaim) {
 	if c.beside != "" {
-		if c.certificate = r.certificates.names[c.beside].certificate; !r.certificates.covers(c.certificate, c.name) {
+		like, isLost := r.certificates.lost[c.beside]
+		if !isLost {
+			like = r.certificates.names[c.beside]
+		}
+		if c.certificate, c.secret = like.certificate, like.secret; !isLost && !r.certificates.covers(c.certificate, c.name) {
 			return
 		}
+	}
+	if c.certificate == nil {
+		r.loseName(c)
+		return
 	}
 	if older, taken := r.certificates.names[c.name]; taken {
 		if older.certificate != c.certificate {
@@ -145,7 +164,17 @@ func (r *run) claimName(c nameClaim) {
 		return
 	}
 	r.certificates.names[c.name] = c
-	r.out.ServerNames = append(r.out.ServerNames, model.KongServerName{Name: c.name, Certificate: c.certificate})
+	r.out.ServerNames = append(r.out.ServerNames, model.KongServerName{Name: c.name, Certificate: c.certificate, Secret: c.secret})
+}
+
+// loseName notes a name whose certificate is not there, unless an older object has the name. A younger one may have it meanwhile.
+func (r *run) loseName(c nameClaim) {
+	_, taken := r.certificates.names[c.name]
+	if _, again := r.certificates.lost[c.name]; taken || again && c.name != "" {
+		return
+	}
+	r.certificates.lost[c.name] = c
+	r.out.LostNames = append(r.out.LostNames, model.KongLostName{Name: c.name, Secret: c.secret.Ref, Owner: c.object, Field: c.field})
 }
 
 // covers tells whether a certificate is for a name.
@@ -162,10 +191,14 @@ func (r *run) readDefaultCertificate(m *model.Model) {
 				continue
 			}
 			if found, _ := r.certificateOf(source.Key{Namespace: c.Owner.Namespace, Name: c.Owner.Name}); found != nil {
-				r.out.ServerNames = append(r.out.ServerNames, model.KongServerName{Name: "*", Certificate: found})
+				r.out.ServerNames = append(r.out.ServerNames, model.KongServerName{Name: "*", Certificate: found, Secret: found.Origin})
 				return
 			}
 		}
+	}
+	if key := r.DefaultCertificate; key.Name != "" {
+		secret := model.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name}
+		r.out.LostNames = append(r.out.LostNames, model.KongLostName{Name: "*", Secret: secret, Owner: secret})
 	}
 }
 

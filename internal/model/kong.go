@@ -20,6 +20,9 @@ type Kong struct {
 	Certificates []*KongCertificate
 	// ServerNames are unique. Their certificates are among Certificates.
 	ServerNames []KongServerName
+	// LostNames are those whose Secret holds no certificate, by the age of who claims them. One of them may be among ServerNames: then a younger object
+	// claims it as well.
+	LostNames []KongLostName
 	// Authorities are certificates that others are verified with.
 	Authorities []*KongAuthority
 }
@@ -292,6 +295,16 @@ type KongCertificate struct {
 type KongServerName struct {
 	Name        string
 	Certificate *KongCertificate
+	// Secret is that by which the name is claimed. The certificate may be of another one with the same content.
+	Secret Origin
+}
+
+// KongLostName is a TLS server name that is claimed with a Secret without a certificate, so that the last good one is to stay.
+type KongLostName struct {
+	Name   string // empty where the certificate was to say for which names it is
+	Secret Ref
+	Owner  Ref // who claims it, and where
+	Field  string
 }
 
 // KongAuthority is a certificate that others are verified with.

@@ -129,6 +129,11 @@ func Print(tags []string) string {
 	return ""
 }
 
+// Source gives those of the tags that say where an entity comes from, and what its author wants on it.
+func (l Labels) Source(tags []string) []string {
+	return slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return t == l.Selector || strings.HasPrefix(t, fingerprint) })
+}
+
 // source names the object that tags say an entity comes from, or "".
 func source(tags []string) string {
 	var parts []string

@@ -142,7 +142,7 @@ func (r *round) addCertificates() {
 		u := unitOf(r.serverNames, n, "sni/"+n.Name)
 		r.bring(u, u.version > 0, func(t *translation) {
 			t.add(&entity.SNI{
-				Meta: t.meta(entity.SNIs, n.Name, n.Certificate.Origin, "", nil), Name: n.Name,
+				Meta: t.meta(entity.SNIs, n.Name, n.Secret, "", nil), Name: n.Name,
 				Certificate: &entity.Reference{ID: t.certificateMeta(n.Certificate).ID},
 			})
 		})

@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	netv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -179,4 +181,74 @@ func TestKongStatus(t *testing.T) {
 			t.Errorf("the %s of another class has the address %s", kind, got)
 		}
 	}
+}
+
+// TestKongKeepsCertificates breaks, deletes and mends the Secret of a server name, which answers with its last good certificate all the while.
+func TestKongKeepsCertificates(t *testing.T) {
+	e := running(t)
+	simulator, url := kongGateway(t, kongtest.Options{DBLess: true})
+	ingress, namespace := e.kongClass(t), e.namespace(t)
+	secrets := e.client.CoreV1().Secrets(namespace)
+	first := newTLSSecret(t, "tls", "tls.kong.test", 1)
+	if _, err := secrets.Create(t.Context(), first, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	secure := func(name, host string) *netv1.Ingress {
+		i := ingress(name, host)
+		i.Spec.TLS = []netv1.IngressTLS{{Hosts: []string{host}, SecretName: "tls"}}
+		return i
+	}
+	e.createIngress(t, namespace, secure("web", "tls.kong.test"))
+	e.startKong(t, 5, "--kong-admin-url", url)
+	// served gives the certificate of the server name at the gateway.
+	served := func() string {
+		for _, s := range simulator.Entities("snis") {
+			if s["name"] != "tls.kong.test" {
+				continue
+			}
+			for _, c := range simulator.Entities("certificates") {
+				if c["id"] == s["certificate"].(map[string]any)["id"] {
+					return strings.TrimSpace(c["cert"].(string))
+				}
+			}
+		}
+		return ""
+	}
+	chain := func(s *corev1.Secret) string { return strings.TrimSpace(string(s.Data[corev1.TLSCertKey])) }
+	e.await(t, "the certificate", func() bool { return served() == chain(first) })
+	// stays demands that the controller has seen what happened, and still serves the first.
+	stays := func(when, reason, marker string) {
+		t.Helper()
+		e.await(t, "an Event when "+when, func() bool {
+			list, err := e.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(list.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, reason) })
+		})
+		e.createIngress(t, namespace, ingress(marker, marker+".kong.test"))
+		e.await(t, "a later route when "+when, func() bool {
+			return simulator.Route(kongtest.Request{Host: marker + ".kong.test", Path: "/"}).Status != 404
+		})
+		if served() != chain(first) {
+			t.Errorf("when %s the last good certificate is gone", when)
+		}
+	}
+	if err := secrets.Delete(t.Context(), "tls", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	stays("the Secret is gone", "there is no Secret "+namespace+"/tls", "first")
+	broken := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tls"}, Data: map[string][]byte{corev1.TLSCertKey: []byte("x")}}
+	if _, err := secrets.Create(t.Context(), broken, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	stays("the Secret is broken", "lacks tls.crt or tls.key", "second")
+	if err := secrets.Delete(t.Context(), "tls", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	next := newTLSSecret(t, "tls", "tls.kong.test", 2)
+	if _, err := secrets.Create(t.Context(), next, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e.await(t, "the new certificate", func() bool { return served() == chain(next) })
 }
