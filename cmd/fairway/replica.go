@@ -135,10 +135,14 @@ func (r *replica) keepStatus(client kubernetes.Interface, loop *controller.Loop,
 
 // tellEvents makes Events tell what comes of the loop's rounds. Without an election each replica speaks for itself.
 func (r *replica) tellEvents(ctx context.Context, f *controllerFlags, client kubernetes.Interface, loop *controller.Loop, objects *kube.Source) {
-	r.events = events.New(events.Options{
+	options := events.Options{
 		Client: client, Pod: ownReference(ctx, client, r.pod, r.log), Quiet: r.flags.noSyncEvents, Refer: referTo(loop, objects),
 		Speaks: func() bool { return r.election == nil || r.election.Leading() },
-	})
+	}
+	if f.kong.chosen() {
+		options.Component, options.Reason = kongComponent, kongReason
+	}
+	r.events = events.New(options)
 	loop.Echoes = append(loop.Echoes, (&teller{reporter: r.events, settings: f.configMap.Key}).tell)
 }
 

@@ -4,6 +4,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"strings"
@@ -68,6 +69,9 @@ type Options struct {
 	Quiet bool
 	// Refer completes a name to a reference, with the UID by which `kubectl describe` finds Events; nil for what does not exist.
 	Refer func(model.Ref) *corev1.ObjectReference
+	// Component is the source that Events name, and Reason gives that of an Event about a Problem; without them both are the predecessor's.
+	Component string
+	Reason    func(model.Problem) string
 }
 
 // Round is what is known after a round of the loop. It is not modified afterwards.
@@ -119,6 +123,10 @@ type telling struct {
 
 // New makes a reporter that sends nothing yet.
 func New(options Options) *Reporter {
+	options.Component = cmp.Or(options.Component, Component)
+	if options.Reason == nil {
+		options.Reason = reasonOf
+	}
 	return &Reporter{
 		options: options, limit: flowcontrol.NewTokenBucketRateLimiter(perSecond, burst), wake: make(chan struct{}, 1),
 		synced: map[source.Key]*netv1.Ingress{}, told: map[place]telling{},
@@ -197,7 +205,7 @@ func (r *Reporter) Run(ctx context.Context) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: r.options.Client.CoreV1().Events("")})
-	r.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: Component})
+	r.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: r.options.Component})
 	for {
 		wait := lookAgain
 		if r.look(time.Now()) {
@@ -318,11 +326,14 @@ func (r *Reporter) tell(p model.Problem) {
 	if p.Field != "" {
 		text = p.Field + ": " + text
 	}
-	reason := p.Reason
-	if reason == model.ReasonInvalidAnnotation || reason == model.ReasonForbiddenAnnotation {
-		reason = ReasonAnnotation
+	r.recorder.Event(about, corev1.EventTypeWarning, r.options.Reason(p), cut(text))
+}
+
+func reasonOf(p model.Problem) string {
+	if p.Reason == model.ReasonInvalidAnnotation || p.Reason == model.ReasonForbiddenAnnotation {
+		return ReasonAnnotation
 	}
-	r.recorder.Event(about, corev1.EventTypeWarning, reason, cut(text))
+	return p.Reason
 }
 
 // tellSynced tells which Ingresses are in force as they are now.

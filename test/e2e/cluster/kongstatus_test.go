@@ -217,14 +217,16 @@ func TestKongKeepsCertificates(t *testing.T) {
 	chain := func(s *corev1.Secret) string { return strings.TrimSpace(string(s.Data[corev1.TLSCertKey])) }
 	e.await(t, "the certificate", func() bool { return served() == chain(first) })
 	// stays demands that the controller has seen what happened, and still serves the first.
-	stays := func(when, reason, marker string) {
+	stays := func(when, message, marker string) {
 		t.Helper()
 		e.await(t, "an Event when "+when, func() bool {
 			list, err := e.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return slices.ContainsFunc(list.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, reason) })
+			return slices.ContainsFunc(list.Items, func(e corev1.Event) bool {
+				return e.Reason == "KongConfigurationTranslationFailed" && e.Source.Component == "kong-client" && strings.Contains(e.Message, message)
+			})
 		})
 		e.createIngress(t, namespace, ingress(marker, marker+".kong.test"))
 		e.await(t, "a later route when "+when, func() bool {
