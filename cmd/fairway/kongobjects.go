@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 
 	netv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,30 +43,48 @@ func (f *controllerFlags) tellKong(meaning *konghq.Options, loop *controller.Loo
 type kongTeller struct {
 	meaning *konghq.Options
 	replica *replica
-	told    *kongapi.Objects // when addresses were told last
-	classes map[string]*netv1.IngressClass
+	// What addresses and conditions were told of last.
+	served, stated kongInputs
+	policies       map[model.Ref]status.Statement
+}
+
+// kongInputs are what follows from objects alone, and not from endpoints.
+type kongInputs struct {
+	objects  *kongapi.Objects
+	classes  map[string]*netv1.IngressClass
+	problems []model.Problem
+	err      string
+}
+
+func (a *kongInputs) equal(b *kongInputs) bool {
+	return a.objects == b.objects && a.err == b.err && maps.Equal(a.classes, b.classes) && slices.Equal(a.problems, b.problems)
 }
 
 func (t *kongTeller) tell(s *controller.State) {
 	ours := konghq.Ours(t.meaning, s.Snapshot)
-	if s.Err == nil {
+	now := kongInputs{objects: s.Snapshot.Kong, classes: s.Snapshot.IngressClasses}
+	if s.Err == nil && !t.served.equal(&now) {
+		t.served = now
 		t.serve(s.Snapshot, ours)
 	}
-	problems := make([]model.Problem, len(s.Problems))
-	for i, p := range s.Problems {
-		problems[i] = model.Problem{Object: model.Ref(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message}
+	for _, p := range s.Problems {
+		now.problems = append(now.problems, model.Problem{Object: model.Ref(p.Object), Field: p.Field, Reason: p.Reason, Message: p.Message})
 	}
-	statements := status.Conditions(s.Snapshot.Kong, problems, s.Err, ours)
-	status.Policies(statements, s.Snapshot.Kong, s.Result.Model.Kong, problems, s.Err)
-	t.replica.programmer.Set(statements)
+	if s.Err != nil {
+		now.err = s.Err.Error()
+	}
+	if !t.stated.equal(&now) {
+		t.stated = now
+		t.replica.programmer.Set("objects", status.Conditions(s.Snapshot.Kong, now.problems, s.Err, ours))
+	}
+	if policies := status.Policies(s.Snapshot.Kong, s.Result.Model.Kong, now.problems, s.Err); !status.Same(t.policies, policies) {
+		t.policies = policies
+		t.replica.programmer.Set("policies", policies)
+	}
 }
 
 // serve says which TCPIngresses and UDPIngresses are to have addresses.
 func (t *kongTeller) serve(snapshot *source.Snapshot, ours func(metav1.Object) bool) {
-	if t.told == snapshot.Kong && maps.Equal(t.classes, snapshot.IngressClasses) {
-		return
-	}
-	t.told, t.classes = snapshot.Kong, snapshot.IngressClasses
 	served := map[model.Ref]metav1.Object{}
 	for _, o := range snapshot.Kong.TCPIngresses {
 		if ours(o) {

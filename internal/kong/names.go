@@ -120,8 +120,8 @@ func (d *Driver) readNames(ctx context.Context, g *gateway) ([]byte, error) {
 	return json.Marshal(found)
 }
 
-// withNames gives a state with the lost names as the last one has them. A name that a younger object claims meanwhile goes back to the older one. What
-// the last state kept already is the same pointer.
+// withNames gives a state with the lost names as the last one has them. A name that a younger object claims meanwhile goes back to the older one.
+// What the last state kept already is the same pointer.
 func withNames(last, state *entity.State, lost []model.KongLostName) *entity.State {
 	var old, now certificateTable
 	old.read(last)
@@ -201,8 +201,8 @@ func (t *certificateTable) of(secret model.Ref) []string {
 	return names
 }
 
-// fit gives a certificate as it can stand among the others: under another id where its own has another content by now, as when two Secrets held the same
-// and one of them was renewed.
+// fit gives a certificate as it can stand among the others: under another id where its own has another content by now, as when two Secrets held
+// the same and one of them was renewed.
 func (t *certificateTable) fit(c *entity.Certificate, l model.KongLostName) *entity.Certificate {
 	again := *c
 	if same := t.certificates[c.ID]; same != nil && same.Cert != c.Cert {

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,7 +77,7 @@ func (r *run) readUpstreamPolicy(object *kongapi.KongUpstreamPolicy) *model.Kong
 		u.HashOn, u.HashOnFallback = model.KongHash{}, model.KongHash{}
 	}
 	if h := object.Spec.Healthchecks; h != nil {
-		u.Healthchecks = healthchecks(h)
+		u.Healthchecks = inKongsWords(h)
 	}
 	return u
 }
@@ -118,91 +118,19 @@ func countsOne(h model.KongHash) bool {
 	return n == 1 && slices.Contains([]string{"", "ip", "consumer", "path", "none"}, h.Input)
 }
 
-// healthchecks gives the checks in Kong's words.
-func healthchecks(h *kongapi.Healthchecks) map[string]any {
-	out := map[string]any{}
-	if a := h.Active; a != nil {
-		active := part{"type": a.Type, "concurrency": a.Concurrency, "timeout": a.Timeout, "http_path": a.HTTPPath, "https_sni": a.HTTPSSNI,
-			"https_verify_certificate": a.HTTPSVerifyCertificate, "healthy": healthy(a.Healthy), "unhealthy": unhealthy(a.Unhealthy)}.compact()
-		if len(a.Headers) > 0 {
-			headers := map[string]any{}
-			for name, values := range a.Headers {
-				headers[name] = anyList(values)
-			}
-			active["headers"] = headers
+// inKongsWords gives a record with its members named as Kong names them: httpPath is http_path. The names of headers are not members.
+func inKongsWords(record map[string]any) map[string]any {
+	out := make(map[string]any, len(record))
+	for name, value := range record {
+		if inner, ok := value.(map[string]any); ok && name != "headers" {
+			value = inKongsWords(inner)
 		}
-		out["active"] = active
-	}
-	if p := h.Passive; p != nil {
-		out["passive"] = part{"type": p.Type, "healthy": healthy(p.Healthy), "unhealthy": unhealthy(p.Unhealthy)}.compact()
-	}
-	if h.Threshold != nil {
-		out["threshold"] = number(*h.Threshold)
+		out[capital.ReplaceAllStringFunc(name, func(c string) string { return "_" + strings.ToLower(c) })] = value
 	}
 	return out
 }
 
-func healthy(h *kongapi.Healthy) map[string]any {
-	if h == nil {
-		return nil
-	}
-	return part{"http_statuses": h.HTTPStatuses, "interval": h.Interval, "successes": h.Successes}.compact()
-}
-
-func unhealthy(h *kongapi.Unhealthy) map[string]any {
-	if h == nil {
-		return nil
-	}
-	return part{"http_failures": h.HTTPFailures, "http_statuses": h.HTTPStatuses, "tcp_failures": h.TCPFailures, "timeouts": h.Timeouts,
-		"interval": h.Interval}.compact()
-}
-
-// part is a record with members that may be empty.
-type part map[string]any
-
-// compact gives the members that say something, as JSON values.
-func (p part) compact() map[string]any {
-	out := map[string]any{}
-	for name, member := range p {
-		switch v := member.(type) {
-		case string:
-			if v != "" {
-				out[name] = v
-			}
-		case *int:
-			if v != nil {
-				out[name] = number(*v)
-			}
-		case *bool:
-			if v != nil {
-				out[name] = *v
-			}
-		case []int:
-			if len(v) > 0 {
-				numbers := make([]any, len(v))
-				for i, n := range v {
-					numbers[i] = number(n)
-				}
-				out[name] = numbers
-			}
-		case map[string]any:
-			if v != nil {
-				out[name] = v
-			}
-		}
-	}
-	return out
-}
-
-func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
-
-func anyList(texts []string) []any {
-	values := make([]any, len(texts))
-	for i, text := range texts {
-		values[i] = text
-	}
-	return values
-}
+var capital = regexp.MustCompile("[A-Z]")
 
 // replaced are the annotations that stand for the fields of a KongIngress which have no effect any more.
 var replaced = map[string]string{

@@ -4,6 +4,7 @@
 package status
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -40,10 +41,11 @@ type Ancestor struct {
 	Accepted, Programmed Condition
 }
 
-// Policies adds the statement of each KongUpstreamPolicy. The Services are those of the model, which routes lead to. Err is as in Conditions.
-func Policies(all map[model.Ref]Statement, objects *kongapi.Objects, kong *model.Kong, problems []model.Problem, err error) {
+// Policies gives the statement of each KongUpstreamPolicy. The Services are those of the model, which routes lead to. Err is as in Conditions.
+func Policies(objects *kongapi.Objects, kong *model.Kong, problems []model.Problem, err error) map[model.Ref]Statement {
+	all := map[model.Ref]Statement{}
 	if objects == nil || len(objects.UpstreamPolicies) == 0 {
-		return
+		return all
 	}
 	faults := map[model.Ref]string{}
 	for _, p := range problems {
@@ -65,7 +67,11 @@ func Policies(all map[model.Ref]Statement, objects *kongapi.Objects, kong *model
 		}
 		all[ref] = policy
 	}
+	return all
 }
+
+// Same tells whether two sets of statements say the same.
+func Same(a, b map[model.Ref]Statement) bool { return maps.EqualFunc(a, b, Statement.same) }
 
 // ancestorsOf lists who names which policy, those who cannot have theirs with a conflict.
 func ancestorsOf(kong *model.Kong) map[model.Ref][]Ancestor {
@@ -83,7 +89,8 @@ func ancestorsOf(kong *model.Kong) map[model.Ref][]Ancestor {
 			a.Group = "core"
 		}
 		if winner, conflict := conflicts[s.Origin.Ref]; conflict {
-			a.Accepted = Condition{"", metav1.ConditionFalse, reasonConflicted, "shares requests with " + winner.String() + ", whose own choice counts for both"}
+			a.Accepted = Condition{"", metav1.ConditionFalse, reasonConflicted,
+				"shares requests with " + winner.String() + ", whose own choice counts for both"}
 		}
 		policy := s.Upstream.Origin.Ref
 		if !slices.ContainsFunc(all[policy], func(known Ancestor) bool { return known.Ref == a.Ref }) {
@@ -98,12 +105,15 @@ func ancestorsOf(kong *model.Kong) map[model.Ref][]Ancestor {
 
 // conflictsOf gives the Services that take a share of requests by weight beside another one with another policy, or none, which counts.
 func conflictsOf(kong *model.Kong) map[model.Ref]model.Ref {
-	byID := map[model.KongServiceID]*model.KongService{}
-	for _, s := range kong.Services {
-		byID[s.ID] = s
-	}
 	conflicts := map[model.Ref]model.Ref{}
+	var byID map[model.KongServiceID]*model.KongService
 	for _, r := range kong.Routes {
+		if len(r.Canaries) == 0 {
+			continue
+		}
+		if byID == nil {
+			byID = servicesByID(kong)
+		}
 		first := byID[r.Service]
 		for i := range r.Canaries {
 			other := byID[r.Canaries[i].Service]
@@ -114,6 +124,14 @@ func conflictsOf(kong *model.Kong) map[model.Ref]model.Ref {
 		}
 	}
 	return conflicts
+}
+
+func servicesByID(kong *model.Kong) map[model.KongServiceID]*model.KongService {
+	byID := make(map[model.KongServiceID]*model.KongService, len(kong.Services))
+	for _, s := range kong.Services {
+		byID[s.ID] = s
+	}
+	return byID
 }
 
 func policyOf(s *model.KongService) model.Ref {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -28,21 +29,24 @@ type Programmer struct {
 	limit  flowcontrol.RateLimiter
 	wake   chan struct{}
 
-	mu     sync.Mutex // guards wanted
-	wanted map[model.Ref]Statement
+	mu     sync.Mutex                         // guards wanted
+	wanted map[string]map[model.Ref]Statement // by what they are about; those of two are of different objects
 
 	written map[model.Ref]Statement // Lead's own
 }
 
 // NewProgrammer makes one that writes nothing yet.
 func NewProgrammer(client dynamic.Interface, log *slog.Logger) *Programmer {
-	return &Programmer{client: client, log: log, limit: flowcontrol.NewTokenBucketRateLimiter(writesPerSecond, parallel), wake: make(chan struct{}, 1)}
+	return &Programmer{
+		client: client, log: log, limit: flowcontrol.NewTokenBucketRateLimiter(writesPerSecond, parallel), wake: make(chan struct{}, 1),
+		wanted: map[string]map[model.Ref]Statement{},
+	}
 }
 
-// Set says what is to be stated.
-func (p *Programmer) Set(statements map[model.Ref]Statement) {
+// Set says all that is to be stated about something. It need not be called when that is the same as before. The map is not modified afterwards.
+func (p *Programmer) Set(about string, statements map[model.Ref]Statement) {
 	p.mu.Lock()
-	p.wanted = statements
+	p.wanted[about] = statements
 	p.mu.Unlock()
 	select {
 	case p.wake <- struct{}{}:
@@ -79,7 +83,10 @@ func (p *Programmer) Lead(ctx context.Context) {
 // writeAll tells whether all is written.
 func (p *Programmer) writeAll(ctx context.Context) bool {
 	p.mu.Lock()
-	wanted := p.wanted
+	wanted := map[model.Ref]Statement{}
+	for _, statements := range p.wanted {
+		maps.Copy(wanted, statements)
+	}
 	p.mu.Unlock()
 	done := true
 	for ref := range p.written {

@@ -121,8 +121,10 @@ func TestPolicies(t *testing.T) {
 	}
 	check := func(when string, problems []model.Problem, err error, want map[int][]string) {
 		t.Helper()
-		all := map[model.Ref]Statement{}
-		Policies(all, objects, kong, problems, err)
+		all := Policies(objects, kong, problems, err)
+		if !Same(all, Policies(objects, kong, problems, err)) {
+			t.Errorf("%s: the same gives something else", when)
+		}
 		for i, ref := range refs {
 			if got := services(all[ref]); !slices.Equal(got, want[i]) {
 				t.Errorf("%s: %s: %q, want %q", when, ref, got, want[i])

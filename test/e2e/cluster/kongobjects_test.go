@@ -120,12 +120,12 @@ func checkConditions(t *testing.T, client dynamic.Interface, namespace string, s
 		return fmt.Sprint(c["type"], " ", c["status"], " ", c["reason"], " ", c["message"])
 	}
 	ours := konghq.Ours(&konghq.Options{}, s.Snapshot())
-	programmer.Set(status.Conditions(s.Snapshot().Kong, nil, nil, ours))
+	programmer.Set("objects", status.Conditions(s.Snapshot().Kong, nil, nil, ours))
 	await(t, "Programmed", func() bool { return strings.HasPrefix(says(), "Programmed True Programmed") })
 	refused := model.Problem{
 		Object: model.Ref{Kind: "KongPlugin", Namespace: namespace, Name: "good-plugin"}, Field: "config", Reason: model.ReasonInvalidPlugin, Message: "no",
 	}
-	programmer.Set(status.Conditions(s.Snapshot().Kong, []model.Problem{refused}, nil, ours))
+	programmer.Set("objects", status.Conditions(s.Snapshot().Kong, []model.Problem{refused}, nil, ours))
 	await(t, "Invalid", func() bool { return says() == "Programmed False Invalid config: no" })
 	if s.Snapshot().Kong.Plugins[source.Key{Namespace: namespace, Name: "good-plugin"}] == nil {
 		t.Error("the plugin is gone from the snapshot")

@@ -31,7 +31,8 @@ import (
 func (e *environment) asServiceAccount(t *testing.T, objects dynamic.Interface, pod string) string {
 	t.Helper()
 	const namespace = "fairway"
-	_, err := e.Client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	own := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	_, err := e.Client.CoreV1().Namespaces().Create(t.Context(), own, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
@@ -125,7 +126,8 @@ func TestKongStatus(t *testing.T) {
 	objects := e.dynamic(t)
 	installDefinitions(t, objects)
 	kubeconfig := e.asServiceAccount(t, objects, "kong-4")
-	create(t, objects, namespace, `{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {konghq.com/upstream-policy: sticky}}, spec: {ports: [{port: 80}]}}`)
+	create(t, objects, namespace, `{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {konghq.com/upstream-policy: sticky}},
+  spec: {ports: [{port: 80}]}}`)
 	create(t, objects, namespace, `{apiVersion: v1, kind: Service, metadata: {name: db}, spec: {ports: [{port: 9000}]}}`)
 	create(t, objects, namespace, `{apiVersion: configuration.konghq.com/v1beta1, kind: KongUpstreamPolicy, metadata: {name: sticky},
   spec: {algorithm: consistent-hashing, hashOn: {header: x-user}}}`)
@@ -187,8 +189,8 @@ func TestKongStatus(t *testing.T) {
 func TestKongKeepsCertificates(t *testing.T) {
 	e := running(t)
 	simulator, url := kongGateway(t, kongtest.Options{DBLess: true})
-	ingress, namespace := e.kongClass(t), e.namespace(t)
-	secrets := e.client.CoreV1().Secrets(namespace)
+	ingress, namespace := e.kongClass(t), e.Namespace(t)
+	secrets := e.Client.CoreV1().Secrets(namespace)
 	first := newTLSSecret(t, "tls", "tls.kong.test", 1)
 	if _, err := secrets.Create(t.Context(), first, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -198,7 +200,7 @@ func TestKongKeepsCertificates(t *testing.T) {
 		i.Spec.TLS = []netv1.IngressTLS{{Hosts: []string{host}, SecretName: "tls"}}
 		return i
 	}
-	e.createIngress(t, namespace, secure("web", "tls.kong.test"))
+	e.CreateIngress(t, namespace, secure("web", "tls.kong.test"))
 	e.startKong(t, 5, "--kong-admin-url", url)
 	// served gives the certificate of the server name at the gateway.
 	served := func() string {
@@ -220,7 +222,7 @@ func TestKongKeepsCertificates(t *testing.T) {
 	stays := func(when, message, marker string) {
 		t.Helper()
 		e.await(t, "an Event when "+when, func() bool {
-			list, err := e.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web"})
+			list, err := e.Client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +230,7 @@ func TestKongKeepsCertificates(t *testing.T) {
 				return e.Reason == "KongConfigurationTranslationFailed" && e.Source.Component == "kong-client" && strings.Contains(e.Message, message)
 			})
 		})
-		e.createIngress(t, namespace, ingress(marker, marker+".kong.test"))
+		e.CreateIngress(t, namespace, ingress(marker, marker+".kong.test"))
 		e.await(t, "a later route when "+when, func() bool {
 			return simulator.Route(kongtest.Request{Host: marker + ".kong.test", Path: "/"}).Status != 404
 		})
