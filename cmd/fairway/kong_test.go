@@ -242,6 +242,21 @@ func (b *kongBench) status(arguments ...string) int {
 	return command.ProcessState.ExitCode()
 }
 
+// TestKongLastGoodForm breaks a plugin that was in force: the flag says what becomes of it.
+func TestKongLastGoodForm(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		b := startKong(t, kongtest.Options{DBLess: true}, fmt.Sprintf("--use-last-valid-config-for-fallback=%v", keep))
+		b.write("class", strings.Replace(kongClass, "minute: 5", "minute: few", 1))
+		b.write("web2", kongApp("web2", "", "10.0.0.3"))
+		eventually(t, "another route", func() bool { return b.ask("web2.example").Status == 200 })
+		eventually(t, "two Problems", func() bool { return strings.Count(b.say("get", "problems"), "KongConfigurationApplyFailed") == 2 })
+		if got := len(b.ask("web.example").Plugins) == 1; got != keep {
+			t.Errorf("with --use-last-valid-config-for-fallback=%v the last good plugin is in force: %v", keep, got)
+		}
+		b.end()
+	}
+}
+
 // TestKongDumps asks for what gateways took and refused, with and without secrets.
 func TestKongDumps(t *testing.T) {
 	for _, secrets := range []bool{false, true} {

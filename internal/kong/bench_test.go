@@ -47,6 +47,12 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
 // newBench starts gateways and a driver that runs.
 func newBench(t *testing.T, change func(*Options), gateways ...kongtest.Options) *bench {
 	t.Helper()

@@ -74,15 +74,11 @@ func (d *Driver) applyDocuments(ctx context.Context, ready []*gateway, m *model.
 	maps.DeleteFunc(d.drafts, func(name string, _ *draft) bool { return kinds[name] == nil })
 	d.noteVerified()
 	var total model.Change
-	var errs []error
 	for _, p := range all {
 		total.Set += p.loaded
 		total.Bytes += p.bytes
-		if p.err != nil {
-			errs = append(errs, fmt.Errorf("gateway %s: %w", p.gateway.endpoint.URL, p.err))
-		}
 	}
-	return total, append(problems, told(all)...), errors.Join(errs...)
+	return total, append(problems, told(all)...), d.verdict(all)
 }
 
 // documentOf gives what is known of a gateway, a new one for a gateway that is new or another than before.

@@ -32,6 +32,10 @@ type gateway struct {
 	// took is the last state that a gateway took, as a document where it has no database; failed is the last that it did not take as a whole.
 	took   *variant
 	failed *attempt
+	// behind is why it does not hold what others do, again when it is tried next, after a rest that grows.
+	behind string
+	again  time.Time
+	rest   time.Duration
 	// refusals are why entities are not in force as written.
 	refusals map[entity.Place]string
 }
@@ -115,7 +119,7 @@ func (d *Driver) due(now time.Time) []*gateway {
 	for _, g := range d.gateways {
 		wait := d.o.WatchEvery
 		if g.about == nil {
-			wait = g.pause
+			wait = max(g.pause, g.rest)
 		}
 		if now.Sub(g.looked) >= wait {
 			g.looked = now
@@ -167,7 +171,7 @@ func (d *Driver) seen(g *gateway, about *entity.Gateway, hash string, news bool,
 		default:
 		}
 	}
-	if news || !about.Database && g.want != "" && g.hash != g.want {
+	if news || g.overdue(time.Now()) || !about.Database && g.want != "" && g.hash != g.want {
 		d.owed()
 	}
 }

@@ -282,3 +282,33 @@ func TestRefusedIsTriedAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestOneGatewayFails: what one gateway cannot take for good is in force on the other, and is tried again there without a change.
+func TestOneGatewayFails(t *testing.T) {
+	b := newBench(t, nil, dbless, dbless)
+	b.want(apps(2))
+	b.settle()
+	b.simulators[1].Inject(func(c kongtest.Call) *kongtest.Fault {
+		if c.Path == "/config" {
+			return &kongtest.Fault{Status: 413, Body: "<html>"}
+		}
+		return nil
+	})
+	b.want(apps(3))
+	b.apply()
+	if first, second := b.status(0, "app-2"), b.status(1, "app-1"); first != 200 || second != 200 || b.status(1, "app-2") != 404 {
+		t.Errorf("the new route answers %d on the one gateway, an old one %d on the other", first, second)
+	}
+	if !strings.Contains(b.log.String(), "not in force on one gateway") {
+		t.Error("the log does not tell")
+	}
+	b.simulators[1].Inject(nil)
+	for deadline := time.Now().Add(time.Minute); b.status(1, "app-2") != 200; {
+		select {
+		case <-b.driver.Restarted():
+			b.apply()
+		case <-time.After(time.Until(deadline)):
+			t.Fatal("the gateway is not tried again")
+		}
+	}
+}

@@ -83,7 +83,6 @@ func (b *bench) tamper(options kongtest.Options) {
 		b.send(0, "PATCH", "/routes/"+entity.NewID(entity.Routes, "web"), `{"hosts":["evil.example"]}`)
 		return
 	}
-	b.driver.o.Leads = func() bool { return false }
 	text := string(b.driver.ready()[0].took.text)
 	body, err := json.Marshal(map[string]string{"config": strings.ReplaceAll(text, "web.example", "evil.example")})
 	if err != nil {
