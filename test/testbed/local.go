@@ -23,7 +23,7 @@ import (
 // patience is how long a test waits for what must come.
 const patience = time.Minute
 
-// Local is a `fairway controller` on this machine whose objects are a file. Its nginx and its own server are on the loopback.
+// Local is a `fairway controller` on this machine whose objects are in a folder. Its nginx and its own server are on the loopback.
 type Local struct {
 	HTTPPort, HTTPSPort, HealthzPort int
 	// T is the test that fails with the controller: the one that started it, or a part of that.
@@ -71,6 +71,9 @@ func StartLocal(t *testing.T, objects string, flags ...string) *Local {
 		T: t, program: filepath.Join(built.dir, "fairway"), dir: dir,
 		HTTPPort: freeport.Take(t), HTTPSPort: freeport.Take(t), HealthzPort: freeport.Take(t),
 	}
+	if err := os.Mkdir(c.manifests(), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	c.Write(objects)
 	var err error
 	c.process, err = StartProcess(filepath.Join(dir, "log"), exec.Command(c.program, append([]string{"controller",
@@ -86,7 +89,7 @@ func StartLocal(t *testing.T, objects string, flags ...string) *Local {
 	return c
 }
 
-func (c *Local) manifests() string  { return filepath.Join(c.dir, "objects.yaml") }
+func (c *Local) manifests() string  { return filepath.Join(c.dir, "objects") }
 func (c *Local) runtimeDir() string { return filepath.Join(c.dir, "run") }
 
 func (c *Local) stop() {
@@ -102,11 +105,11 @@ func (c *Local) stop() {
 // Write replaces the objects.
 func (c *Local) Write(objects string) {
 	c.T.Helper()
-	next := filepath.Join(c.dir, "next.yaml")
+	next := filepath.Join(c.dir, "next")
 	if err := os.WriteFile(next, []byte(objects), 0o644); err != nil {
 		c.T.Fatal(err)
 	}
-	if err := os.Rename(next, c.manifests()); err != nil {
+	if err := os.Rename(next, filepath.Join(c.manifests(), "all.yaml")); err != nil {
 		c.T.Fatal(err)
 	}
 }

@@ -151,7 +151,7 @@ func follow(t *testing.T, path string) (*Source, func(what string, satisfied fun
 	t.Cleanup(func() { cancel(); <-done })
 	return s, func(what string, satisfied func(*source.Snapshot) bool) {
 		t.Helper()
-		timeout := time.After(10 * time.Second)
+		timeout := time.After(time.Minute)
 		for !satisfied(s.Snapshot()) {
 			select {
 			case <-s.Changed():
@@ -228,6 +228,36 @@ func TestFollowsLinkSwaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	until("swapped", func(s *source.Snapshot) bool { return names(s) == "default/v2" })
+}
+
+// TestRestlessFolder has a program write into the folder all the time.
+func TestRestlessFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "one.yaml"), ingress("a"))
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, until := follow(t, dir)
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer log.Close()
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+				_, _ = log.WriteString("line\n")
+			}
+		}
+	}()
+	for _, name := range []string{"b", "c", "d"} { // the first may be there before the folder is watched
+		write(t, filepath.Join(dir, "one.yaml"), ingress(name))
+		until("edit", func(s *source.Snapshot) bool { return names(s) == "default/"+name })
+	}
+	close(over)
+	<-ended
 }
 
 func FuzzDecodeFile(f *testing.F) {

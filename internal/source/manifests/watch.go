@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// debounce waits for an editor to finish its several writes and renames.
+	// debounce waits for an editor to finish its several writes and renames, patience for somebody who never does, such as a program that
+	// keeps its log in the folder.
 	debounce = 30 * time.Millisecond
+	patience = 300 * time.Millisecond
 	// rescan finds what notifications miss: file systems without them, a folder that was replaced as a whole.
 	rescan = 5 * time.Second
 )
@@ -37,6 +39,13 @@ func (s *Source) Run(ctx context.Context) error {
 	s.reload() // for what changed since Open
 	timer := time.NewTimer(rescan)
 	defer timer.Stop()
+	var since time.Time // of the first event that nothing was made of yet; zero for none
+	await := func() {
+		if since.IsZero() {
+			since = time.Now()
+		}
+		timer.Reset(min(debounce, max(0, patience-time.Since(since))))
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,11 +54,12 @@ func (s *Source) Run(ctx context.Context) error {
 			if !open {
 				return nil
 			}
-			timer.Reset(debounce)
+			await()
 		case err := <-watcher.Errors:
 			s.log.Warn("notifications of manifests are incomplete", "err", err)
-			timer.Reset(debounce)
+			await()
 		case <-timer.C:
+			since = time.Time{}
 			s.watchFolders(watcher)
 			s.reload()
 			timer.Reset(rescan)
