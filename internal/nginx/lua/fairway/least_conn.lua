@@ -11,7 +11,7 @@ local slow_start = require "fairway.slow_start"
 local weighted = require "fairway.weighted"
 
 local at = inflight.at
-local huge = math.huge
+local huge, random = math.huge, math.random
 local weight_of = slow_start.weight
 
 local M = { counts = true }
@@ -58,6 +58,9 @@ function M.choose(backend, balance, failed)
         local endpoint = weighted_least_of(list, seconds)
         weighted.charge(backend, endpoint, seconds)
         return endpoint
+    end
+    if failed then
+        return list[least_of(list, random(#list))] -- the turn is that of backend.e
     end
     local place = least_of(list, backend.position % #list + 1)
     backend.position = place
