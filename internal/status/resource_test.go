@@ -6,6 +6,7 @@ package status
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,9 +60,10 @@ func TestResources(t *testing.T) {
 				}
 			}
 		}
-		writes := 0
+		var writes atomic.Int32
 		w := New(Options{Client: kubernetesfake.NewClientset(), Resources: client, Latest: says, Written: func(err error) {
-			if writes++; err != nil {
+			writes.Add(1)
+			if err != nil {
 				t.Error(err)
 			}
 		}})
@@ -78,8 +80,8 @@ func TestResources(t *testing.T) {
 		}
 		w.ServeResources(served)
 		time.Sleep(time.Hour)
-		if writes != 2 {
-			t.Errorf("%d writes, want 2", writes)
+		if n := writes.Load(); n != 2 {
+			t.Errorf("%d writes, want 2", n)
 		}
 		if err := w.Clear(ctx); err != nil {
 			t.Error(err)
