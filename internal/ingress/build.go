@@ -77,8 +77,8 @@ func (r *run) readSettings() {
 	settings, id, problems := parseSettings(&r.options, r.snapshot, r.inForce)
 	r.problems = append(r.problems, problems...)
 	changed := r.memory.useSettings(settings)
-	r.sameEndpoints = !changed && sameTable(r.Builder.snapshot.Services, r.snapshot.Services) &&
-		sameTable(r.Builder.snapshot.EndpointSlices, r.snapshot.EndpointSlices) && sameTable(r.Builder.snapshot.Addresses, r.snapshot.Addresses)
+	r.sameEndpoints = !changed && model.SameTable(r.Builder.snapshot.Services, r.snapshot.Services) &&
+		model.SameTable(r.Builder.snapshot.EndpointSlices, r.snapshot.EndpointSlices) && model.SameTable(r.Builder.snapshot.Addresses, r.snapshot.Addresses)
 	r.result.Model.Settings, r.result.Model.SettingsID = settings, id
 }
 

@@ -4,7 +4,6 @@
 package ingress
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/fairway-ingress/fairway/internal/model"
@@ -81,18 +80,9 @@ func (r *backendResult) alike(s *backendResult) bool {
 }
 
 // sameButEndpoints tells whether all tables but those of endpoints and addresses are the very same. Settings and snippets that were refused are for
-// a build of everything.
+// a build of everything. Snapshots share the tables that did not change, and never modify one that was given out.
 func sameButEndpoints(a, b *source.Snapshot) bool {
-	return sameList(a.Ingresses, b.Ingresses) && sameTable(a.IngressClasses, b.IngressClasses) && sameTable(a.Services, b.Services) &&
-		sameTable(a.Secrets, b.Secrets) && sameTable(a.ConfigMaps, b.ConfigMaps) && sameTable(a.Namespaces, b.Namespaces) &&
-		sameTable(a.Nodes, b.Nodes) && len(a.Refused) == 0 && len(b.Refused) == 0
-}
-
-func sameList[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// sameTable tells whether two maps are one. Snapshots share the tables that did not change, and never modify one that was given out.
-func sameTable[K comparable, V any](a, b map[K]V) bool {
-	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+	return model.SameList(a.Ingresses, b.Ingresses) && model.SameTable(a.IngressClasses, b.IngressClasses) && model.SameTable(a.Services, b.Services) &&
+		model.SameTable(a.Secrets, b.Secrets) && model.SameTable(a.ConfigMaps, b.ConfigMaps) && model.SameTable(a.Namespaces, b.Namespaces) &&
+		model.SameTable(a.Nodes, b.Nodes) && len(a.Refused) == 0 && len(b.Refused) == 0
 }

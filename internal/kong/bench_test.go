@@ -226,3 +226,11 @@ func (l *atomicList) load() Fixed {
 	defer l.mu.Unlock()
 	return l.list
 }
+
+// takesNoDocument makes a gateway without a database find every document too large.
+func takesNoDocument(c kongtest.Call) *kongtest.Fault {
+	if c.Path == "/config" {
+		return &kongtest.Fault{Status: 413, Body: "<html>"}
+	}
+	return nil
+}

@@ -152,12 +152,7 @@ func TestLastGoodDocumentIsKept(t *testing.T) {
 	b := newBench(t, nil, dbless)
 	b.want(apps(2))
 	b.apply()
-	b.simulators[0].Inject(func(c kongtest.Call) *kongtest.Fault {
-		if c.Path == "/config" {
-			return &kongtest.Fault{Status: 413, Body: "<html>"}
-		}
-		return nil
-	})
+	b.simulators[0].Inject(takesNoDocument)
 	b.want(apps(3))
 	if _, err := b.tryApply(); err == nil || !strings.Contains(err.Error(), "body size") {
 		t.Errorf("a document that is too large: %v", err)

@@ -288,12 +288,7 @@ func TestOneGatewayFails(t *testing.T) {
 	b := newBench(t, nil, dbless, dbless)
 	b.want(apps(2))
 	b.settle()
-	b.simulators[1].Inject(func(c kongtest.Call) *kongtest.Fault {
-		if c.Path == "/config" {
-			return &kongtest.Fault{Status: 413, Body: "<html>"}
-		}
-		return nil
-	})
+	b.simulators[1].Inject(takesNoDocument)
 	b.want(apps(3))
 	b.apply()
 	if first, second := b.status(0, "app-2"), b.status(1, "app-1"); first != 200 || second != 200 || b.status(1, "app-2") != 404 {

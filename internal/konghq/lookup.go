@@ -66,4 +66,6 @@ func (r *run) findConsumerGroups() map[source.Key]*kongapi.KongConsumerGroup {
 	return lookWith(r, func(r *run) map[source.Key]*kongapi.KongConsumerGroup { return r.objects.ConsumerGroups }, equalTables)
 }
 
-func equalTables[K, V comparable](a, b map[K]V) bool { return sameTable(a, b) || maps.Equal(a, b) }
+func equalTables[K, V comparable](a, b map[K]V) bool {
+	return model.SameTable(a, b) || maps.Equal(a, b)
+}

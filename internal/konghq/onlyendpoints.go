@@ -4,7 +4,6 @@
 package konghq
 
 import (
-	"reflect"
 	"slices"
 
 	netv1 "k8s.io/api/networking/v1"
@@ -55,18 +54,10 @@ func (b *Builder) endpointsChanged(snapshot *source.Snapshot, result *ingress.Re
 // sameButEndpoints tells whether all that matters is the very same, but for endpoints and what package ingress has made of those.
 func (l *built) sameButEndpoints(snapshot *source.Snapshot, result *ingress.Result) bool {
 	a, m := &l.snapshot, result.Model
-	return sameList(a.Ingresses, snapshot.Ingresses) && sameTable(a.IngressClasses, snapshot.IngressClasses) &&
-		sameTable(a.Services, snapshot.Services) && sameTable(a.Secrets, snapshot.Secrets) && sameTable(a.ConfigMaps, snapshot.ConfigMaps) &&
-		a.Kong == snapshot.Kong && sameList(l.accepted, result.Accepted) && sameList(l.base.Hosts, m.Hosts) &&
-		sameList(l.base.ServerNames, m.ServerNames) && sameList(l.base.Problems, m.Problems) && sameList(l.base.Certificates, m.Certificates) &&
+	return model.SameList(a.Ingresses, snapshot.Ingresses) && model.SameTable(a.IngressClasses, snapshot.IngressClasses) &&
+		model.SameTable(a.Services, snapshot.Services) && model.SameTable(a.Secrets, snapshot.Secrets) &&
+		model.SameTable(a.ConfigMaps, snapshot.ConfigMaps) && a.Kong == snapshot.Kong &&
+		model.SameList(l.accepted, result.Accepted) && model.SameList(l.base.Hosts, m.Hosts) && model.SameList(l.base.ServerNames, m.ServerNames) &&
+		model.SameList(l.base.Problems, m.Problems) && model.SameList(l.base.Certificates, m.Certificates) &&
 		slices.Equal(l.base.DefaultCertificates, m.DefaultCertificates) && l.base.SettingsID == m.SettingsID
-}
-
-func sameList[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// sameTable tells whether two maps are one. Snapshots share the tables that did not change, and never modify one that was given out.
-func sameTable[K comparable, V any](a, b map[K]V) bool {
-	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

@@ -45,11 +45,7 @@ func (r *round) retarget(checked []model.Problem) (problems []model.Problem, ok 
 
 // sameButServices tells whether all but the services is the very same, and there are as many of those.
 func sameButServices(a, b *model.Kong) bool {
-	return sameList(a.Routes, b.Routes) && sameList(a.GlobalPlugins, b.GlobalPlugins) && sameList(a.Consumers, b.Consumers) &&
-		sameList(a.Groups, b.Groups) && sameList(a.Certificates, b.Certificates) && sameList(a.ServerNames, b.ServerNames) &&
-		sameList(a.Authorities, b.Authorities) && len(a.Services) == len(b.Services)
-}
-
-func sameList[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	return model.SameList(a.Routes, b.Routes) && model.SameList(a.GlobalPlugins, b.GlobalPlugins) && model.SameList(a.Consumers, b.Consumers) &&
+		model.SameList(a.Groups, b.Groups) && model.SameList(a.Certificates, b.Certificates) && model.SameList(a.ServerNames, b.ServerNames) &&
+		model.SameList(a.Authorities, b.Authorities) && len(a.Services) == len(b.Services)
 }
